@@ -1,0 +1,197 @@
+"""Every error adk_nb raises, as one tree.
+
+```
+AdkNbError
+├── ConfigurationError (ValueError)             as written: found when a graph, agent or option is built
+│   ├── GraphValidationError
+│   ├── WorkflowConfigurationError
+│   └── MissingApiKeyError
+├── DataError (ValueError)                      this run's values
+│   ├── WorkflowDataError
+│   │   └── AnswerError
+│   ├── ModelAnswerError
+│   ├── InvocationNotFoundError
+│   ├── SessionNotFoundError
+│   ├── AlreadyExistsError
+│   ├── StaleSessionError
+│   ├── SessionBusyError
+│   └── SessionStoreError
+├── EngineError (RuntimeError)                  ours: please report
+│   └── WorkflowInvariantError
+├── StateSchemaError (TypeError)
+├── NodeTimeoutError
+├── LlmCallsLimitExceededError
+└── DynamicNodeFailError
+NodeInterruptedError (BaseException)            a signal, not an error: a child waits for a person
+```
+
+Every class also derives from the builtin that a Python user expects, so `except ValueError` keeps working.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+
+class AdkNbError(Exception):
+    """Base of every error that adk_nb raises on purpose."""
+
+
+class ConfigurationError(AdkNbError, ValueError):
+    """A graph, agent, node or option is written in a way that can't work."""
+
+
+class GraphValidationError(ConfigurationError):
+    """The edges don't form a graph that can run."""
+
+
+class WorkflowConfigurationError(ConfigurationError):
+    """A node or an edge is written in a way that can't work."""
+
+
+class MissingApiKeyError(ConfigurationError):
+    """A hosted model was asked without an API key."""
+
+
+class DataError(AdkNbError, ValueError):
+    """A value of this run doesn't fit where it was put."""
+
+
+class WorkflowDataError(DataError):
+    """A node's input, output or argument doesn't fit."""
+
+
+class AnswerError(WorkflowDataError):
+    """A person's answer doesn't fit its question, or the question isn't open; nothing was stored or run."""
+
+
+class ModelAnswerError(DataError):
+    """A model's reply can't be used: blocked, empty or not in the declared shape."""
+
+
+class InvocationNotFoundError(DataError):
+    """No run with this invocation id is in the session."""
+
+
+class SessionNotFoundError(DataError):
+    """No session with this id is in the store."""
+
+
+class AlreadyExistsError(DataError):
+    """A session with this id is in the store already."""
+
+
+class StaleSessionError(DataError):
+    """Another process wrote to the session since it was loaded."""
+
+
+class SessionBusyError(DataError):
+    """Another process is running this session now."""
+
+
+class SessionStoreError(DataError):
+    """The file or database isn't a session store that adk_nb can use."""
+
+
+class EngineError(AdkNbError, RuntimeError):
+    """adk_nb broke one of its own rules: please report it."""
+
+
+class WorkflowInvariantError(EngineError):
+    """The engine met a state that can't be."""
+
+
+class StateSchemaError(AdkNbError, TypeError):
+    """A state key isn't declared in the `state_schema`, or its value doesn't fit."""
+
+
+class NodeTimeoutError(AdkNbError):
+    """One attempt of a node took longer than its `timeout`.
+
+    Attributes:
+        node_name: The node's name.
+        timeout: The limit, in seconds.
+    """
+
+    def __init__(self, node_name: str, timeout: float) -> None:
+        super().__init__(f"Node {node_name!r} timed out after {timeout:g} s; raise its timeout= or make it faster.")
+        self.node_name = node_name
+        self.timeout = timeout
+
+
+class LlmCallsLimitExceededError(AdkNbError):
+    """A run asked its models more often than `RunConfig.max_llm_calls` allows."""
+
+
+class DynamicNodeFailError(AdkNbError):
+    """A child started with `ctx.run_node` failed; catch it to go on without the child.
+
+    Attributes:
+        error: The child's own exception.
+        error_node_path: Path of the node that raised it.
+    """
+
+    def __init__(self, node_name: str, error: BaseException, error_node_path: str) -> None:
+        super().__init__(f"Dynamic node {node_name!r} failed at {error_node_path}: {type(error).__name__}: {error}")
+        self.error = error
+        self.error_node_path = error_node_path
+
+    @property
+    def status_code(self) -> Any:
+        """The child error's `status_code` or `code`, or `None`."""
+        return getattr(self.error, "status_code", getattr(self.error, "code", None))
+
+    @property
+    def details(self) -> Any:
+        """The child error's `details`, or `None`."""
+        return getattr(self.error, "details", None)
+
+
+class NodeInterruptedError(BaseException):
+    """A child of this node waits for a person, so the node stops here until the answer is in."""
+
+    def __init__(self, interrupt_ids: Iterable[str]) -> None:
+        self.interrupt_ids = tuple(interrupt_ids)
+        super().__init__(f"waiting for {', '.join(self.interrupt_ids)}")
+
+
+def one_of(found: object, allowed: Iterable[object]) -> str:
+    """Say which names are allowed, the one nearest to what was found first.
+
+    Example:
+        >>> one_of("BILING", ["BUG", "BILLING"])
+        "'BILLING' (did you mean this?), 'BUG'"
+    """
+    names = [str(name) for name in allowed]
+    near = difflib.get_close_matches(str(found), names, n=1, cutoff=0.6)
+    rest = [repr(name) for name in names if name not in near]
+    return ", ".join([f"{near[0]!r} (did you mean this?)", *rest] if near else rest) or "none"
+
+
+__all__ = [
+    "AdkNbError",
+    "AlreadyExistsError",
+    "AnswerError",
+    "ConfigurationError",
+    "DataError",
+    "DynamicNodeFailError",
+    "EngineError",
+    "GraphValidationError",
+    "InvocationNotFoundError",
+    "LlmCallsLimitExceededError",
+    "MissingApiKeyError",
+    "ModelAnswerError",
+    "NodeInterruptedError",
+    "NodeTimeoutError",
+    "SessionBusyError",
+    "SessionNotFoundError",
+    "SessionStoreError",
+    "StaleSessionError",
+    "StateSchemaError",
+    "WorkflowConfigurationError",
+    "WorkflowDataError",
+    "WorkflowInvariantError",
+    "one_of",
+]

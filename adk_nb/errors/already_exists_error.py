@@ -1,0 +1,5 @@
+"""ADK's place for `AlreadyExistsError`."""
+
+from adk_nb.errors import AlreadyExistsError
+
+__all__ = ["AlreadyExistsError"]

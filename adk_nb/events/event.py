@@ -1,0 +1,172 @@
+"""`Event`: one thing that happened in a session, as people, models and exports read it."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+from google.genai import types
+from pydantic import BaseModel, ConfigDict, Field, alias_generators, field_serializer, model_validator
+
+from adk_nb.events.event_actions import EventActions
+from adk_nb.events.paths import last_segment, parent_path
+from adk_nb.events.response import LlmResponse
+
+
+def new_id() -> str:
+    """Return a random id in the form of a version 4 UUID.
+
+    Example:
+        >>> len(new_id())
+        36
+    """
+    raw = os.urandom(16).hex()
+    return f"{raw[:8]}-{raw[8:12]}-4{raw[13:16]}-{'89ab'[int(raw[16], 16) & 3]}{raw[17:20]}-{raw[20:]}"
+
+
+class NodeInfo(BaseModel):
+    """Where an event comes from, and whose output it carries."""
+
+    model_config = ConfigDict(alias_generator=alias_generators.to_camel, populate_by_name=True)
+
+    path: str = ""
+    """Path of the node run, for instance `wf@1/a@2`; empty for events of the user."""
+    output_for: list[str] | None = None
+    """Paths of all node runs whose output this event's `output` is."""
+    message_as_output: bool | None = None
+    """The event's content is the node's output."""
+
+    @property
+    def run_id(self) -> str:
+        """Run id at the end of the path, `""` without a path."""
+        return last_segment(self.path)[1]
+
+    @property
+    def parent_run_id(self) -> str:
+        """Run id of the run one level up, `""` at a root."""
+        return last_segment(parent_path(self.path))[1]
+
+    @property
+    def name(self) -> str:
+        """Node name at the end of the path, `""` without a path."""
+        return last_segment(self.path)[0]
+
+
+class Event(LlmResponse):
+    """One thing that happened: a message, a node's output, a route, a question, an error.
+
+    Besides its fields, the constructor takes four shortcuts: `message` (str, Part, list or Content) for `content`,
+    `state` for `actions.state_delta`, `route` for `actions.route` and `node_path` for `node_info.path`.
+
+    Example:
+        >>> event = Event(output={"total": 3}, route="BILLING", state={"seen": True})
+        >>> event.actions.route, event.actions.state_delta
+        ('BILLING', {'seen': True})
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    invocation_id: str = ""
+    """Id of the run of the root that this event belongs to."""
+    author: str = ""
+    """`user`, an agent's name, or the name of the workflow whose node wrote it."""
+    actions: EventActions = Field(default_factory=EventActions)
+    output: Any = None
+    """The value that the node hands on; `None` when this event carries none."""
+    node_info: NodeInfo = Field(default_factory=NodeInfo)
+    long_running_tool_ids: set[str] | None = None
+    """Ids of the function calls in `content` that wait for an answer from outside."""
+    branch: str | None = None
+    """Which of several concurrent lanes this event lies on; `None` is the trunk."""
+    isolation_scope: str | None = None
+    id: str = Field(default_factory=new_id)
+    timestamp: float = Field(default_factory=time.time)
+    """Seconds since the epoch."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_shortcuts(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or not _SHORTCUTS.intersection(data):
+            return data
+        data = dict(data)
+        own = cls.model_fields
+        if "message" in data and "message" not in own:
+            if data.get("content") is not None:
+                raise ValueError("message= and content= are mutually exclusive: give one of them.")
+            data["content"] = to_content(data.pop("message"))
+        _set_inner(data, "actions", EventActions, {"state": "state_delta", "route": "route"}, own)
+        _set_inner(data, "node_info", NodeInfo, {"node_path": "path"}, own)
+        return data
+
+    @field_serializer("long_running_tool_ids")
+    def _sort_ids(self, ids: set[str] | None) -> list[str] | None:
+        return None if ids is None else sorted(ids)
+
+    @property
+    def message(self) -> types.Content | None:
+        """The event's content."""
+        return self.content
+
+    @message.setter
+    def message(self, value: Any) -> None:
+        self.content = None if value is None else to_content(value)
+
+    @property
+    def node_name(self) -> str:
+        """Name of the node that wrote the event, `""` for events of the user."""
+        return self.node_info.name
+
+    def get_function_calls(self) -> list[types.FunctionCall]:
+        """Return the function calls in the content, in order."""
+        parts = self.content.parts if self.content else None
+        return [part.function_call for part in parts or () if part.function_call]
+
+    def get_function_responses(self) -> list[types.FunctionResponse]:
+        """Return the function responses in the content, in order."""
+        parts = self.content.parts if self.content else None
+        return [part.function_response for part in parts or () if part.function_response]
+
+    def is_final_response(self) -> bool:
+        """Say whether nothing more follows from this event before someone speaks to the agent again."""
+        if self.actions.skip_summarization or self.long_running_tool_ids:
+            return True
+        calls = self.get_function_calls()
+        if self.error_code and not self.partial and not calls:
+            return True
+        ends_in_code = bool(self.content and self.content.parts and self.content.parts[-1].code_execution_result)
+        return not (calls or self.get_function_responses() or self.partial or ends_in_code)
+
+
+_SHORTCUTS = frozenset({"message", "state", "route", "node_path"})
+
+
+def _set_inner(data: dict[str, Any], field: str, kind: type[BaseModel], names: dict[str, str], own: Any) -> None:
+    given = {target: data.pop(name) for name, target in names.items() if name in data and name not in own}
+    if not given:
+        return
+    alias = alias_generators.to_camel(field)
+    inner = data.pop(field, None) or data.pop(alias, None) or {}
+    if isinstance(inner, BaseModel):
+        inner = {name: getattr(inner, name) for name in inner.model_fields_set}
+    data[field] = kind(**{**inner, **given})
+
+
+def to_content(message: Any, role: str = "user") -> types.Content:
+    """Return a message given as str, Part, list of both, or Content as one Content.
+
+    Example:
+        >>> to_content("hello").parts[0].text
+        'hello'
+    """
+    if isinstance(message, types.Content):
+        return message
+    items = message if isinstance(message, (list, tuple)) else [message]
+    parts = [item if isinstance(item, types.Part) else types.Part(text=str(item)) for item in items]
+    return types.Content(role=role, parts=parts)
+
+
+def content_text(content: types.Content | None) -> str:
+    """Return the text of a content without thoughts, `""` when there is none."""
+    parts = content.parts if content else None
+    return "".join(part.text for part in parts or () if part.text and not part.thought)

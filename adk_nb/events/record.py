@@ -1,0 +1,168 @@
+"""`NodeRun`: the one record of one execution of one node, kept beside the events it wrote.
+
+The engine writes it, session stores keep it in the same transaction as the node's events, and views and frames read
+it. It says what an event can't: that a node has started, that it finished without a word, what it was given, how often
+it was tried.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import Any
+
+from adk_nb.events.values import pack, unpack
+
+
+class Status(enum.StrEnum):
+    """Where a node run stands."""
+
+    GATHERING = "gathering"
+    """A join that waits for more of its predecessors."""
+    PENDING = "pending"
+    """Has its input and will start."""
+    RUNNING = "running"
+    WAITING = "waiting"
+    """It, or a child of it, waits for a person."""
+    COMPLETED = "completed"
+    INCOMPLETE = "incomplete"
+    """Ended short: a join below it could never fire."""
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    """Stopped from outside; runs again when the run is continued."""
+
+
+@dataclass(slots=True)
+class Question:
+    """One question of a node run to a person, and its answer."""
+
+    interrupt_id: str
+    message: str | None = None
+    payload: Any = None
+    response_schema: dict[str, Any] | None = None
+    """JSON schema of the answer; `None` takes anything."""
+    asked_at: float = 0.0
+    is_named: bool = True
+    """The node chose the id itself."""
+    is_answered: bool = False
+    answer: Any = None
+    answered_at: float | None = None
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One try of a node run."""
+
+    started_at: float
+    ended_at: float | None = None
+    error_type: str | None = None
+    error_message: str | None = None
+    retry_at: float | None = None
+    """When the next try was planned, `None` for the last one."""
+
+
+@dataclass(slots=True)
+class NodeRun:
+    """One execution of one node. Times are seconds since the epoch; values are snapshots."""
+
+    path: str
+    """Where it ran, for instance `wf@1/a@2`; unique within the invocation."""
+    name: str
+    run_id: str
+    parent: str
+    """Path of the workflow or node that started it, `""` for the root."""
+    invocation_id: str
+    status: Status = Status.PENDING
+    input: Any = None
+    output: Any = None
+    route: Any = None
+    branch: str | None = None
+    sources: tuple[str, ...] = ()
+    """Paths of the runs whose completion triggered this one, in the order of their arrival."""
+    kind: str = "node"
+    """What kind of node it is, as the graph's description names it."""
+    created_at: float = 0.0
+    started_at: float | None = None
+    ended_at: float | None = None
+    attempts: list[Attempt] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    """All questions asked by this run itself, open and answered."""
+    open_below: tuple[str, ...] = ()
+    """Interrupt ids that this run's children wait for."""
+    error_type: str | None = None
+    error_message: str | None = None
+    error_path: str | None = None
+    """Path of the run that raised the error first."""
+    notes: list[str] = field(default_factory=list)
+    """Warnings of this run, one sentence each."""
+
+    @property
+    def is_finished(self) -> bool:
+        """The run has its result and will never execute again."""
+        return self.status is Status.COMPLETED
+
+    @property
+    def open_questions(self) -> list[Question]:
+        """The run's own questions that have no answer yet, oldest first."""
+        return [question for question in self.questions if not question.is_answered]
+
+    @property
+    def answers(self) -> dict[str, Any]:
+        """The newest answer to each of the run's own questions, by interrupt id."""
+        return {q.interrupt_id: q.answer for q in self.questions if q.is_answered}
+
+
+_VALUES = ("input", "output", "route")
+
+
+def run_to_dict(run: NodeRun) -> dict[str, Any]:
+    """Return a record as plain JSON values, fields at their default left out; `run_from_dict` reads it back."""
+    data: dict[str, Any] = {}
+    for name, default in _DEFAULTS.items():
+        value = getattr(run, name)
+        if value != default or type(value) is not type(default):
+            data[name] = pack(value) if name in _VALUES else value
+    data["status"] = str(run.status)
+    if run.attempts:
+        data["attempts"] = [
+            [a.started_at, a.ended_at, a.error_type, a.error_message, a.retry_at] for a in run.attempts
+        ]
+    if run.questions:
+        data["questions"] = [_question_to_dict(question) for question in run.questions]
+    return data
+
+
+def run_from_dict(data: dict[str, Any]) -> NodeRun:
+    """Return the record that `run_to_dict` wrote."""
+    fields = dict(data)
+    fields["status"] = Status(fields["status"])
+    for name in _VALUES:
+        if name in fields:
+            fields[name] = unpack(fields[name])
+    for name in ("sources", "open_below"):
+        if name in fields:
+            fields[name] = tuple(fields[name])
+    fields["attempts"] = [Attempt(*attempt) for attempt in fields.get("attempts", ())]
+    fields["questions"] = [_question_from_dict(question) for question in fields.get("questions", ())]
+    return NodeRun(**fields)
+
+
+def _question_to_dict(question: Question) -> dict[str, Any]:
+    data = {name: getattr(question, name) for name in Question.__slots__}
+    data["payload"], data["answer"] = pack(question.payload), pack(question.answer)
+    return data
+
+
+def _question_from_dict(data: dict[str, Any]) -> Question:
+    return Question(**{**data, "payload": unpack(data["payload"]), "answer": unpack(data["answer"])})
+
+
+_DEFAULTS: dict[str, Any] = {
+    name: value
+    for name, value in {
+        slot: getattr(NodeRun("", "", "", "", ""), slot) for slot in NodeRun.__slots__
+    }.items()
+    if name not in ("attempts", "questions", "status")
+}
+for _required in ("path", "name", "run_id", "parent", "invocation_id"):
+    _DEFAULTS[_required] = None

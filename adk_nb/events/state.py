@@ -1,0 +1,136 @@
+"""`State`: the data that a whole session sees, with scopes by prefix and a record of what was changed."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from adk_nb.events.values import PLAIN, snapshot
+
+_ABSENT = object()
+
+
+class State:
+    """A dictionary-like view of session state that writes through and remembers what it wrote.
+
+    A write is seen at once by everyone in the same run. A list or dictionary read from here and changed in place counts
+    as written. Keys can't be deleted: set them to `None`.
+
+    Example:
+        >>> state = State({"seen": ["a"]}, {})
+        >>> state["seen"].append("b"); state["user:name"] = "Ada"
+        >>> state.take_delta()
+        {'user:name': 'Ada', 'seen': ['a', 'b']}
+    """
+
+    APP_PREFIX = "app:"
+    """Shared by all users of the app."""
+    USER_PREFIX = "user:"
+    """Shared by all sessions of the user."""
+    TEMP_PREFIX = "temp:"
+    """Lives for one call of the runner and is never stored."""
+
+    def __init__(
+        self, value: dict[str, Any], delta: dict[str, Any], check: Callable[[str, Any], None] | None = None
+    ) -> None:
+        """Look at `value` and collect writes in `delta`; both dictionaries are used, not copied.
+
+        Args:
+            value: The live state of the session.
+            delta: Where writes are collected.
+            check: Called with key and value before each write; raises to refuse it.
+        """
+        self._value = value
+        self._delta = delta
+        self._check = check
+        self._handed_out: dict[str, Any] = {}
+
+    def __getitem__(self, key: str) -> Any:
+        value = self._value[key]
+        if type(value) not in PLAIN and key not in self._handed_out:
+            self._handed_out[key] = copy.deepcopy(value)
+        return value
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if self._check is not None:
+            self._check(key, value)
+        self._handed_out.pop(key, None)
+        self._value[key] = value
+        self._delta[key] = value
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._value))
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the value of a key, or `default` when it isn't set."""
+        return self[key] if key in self._value else default
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """Return the value of a key, setting it to `default` first when it isn't set."""
+        if key not in self._value:
+            self[key] = default
+        return self[key]
+
+    def update(self, delta: Mapping[str, Any]) -> None:
+        """Write several keys."""
+        for key, value in delta.items():
+            self[key] = value
+
+    def has_delta(self) -> bool:
+        """Say whether anything was written and not yet taken into an event."""
+        self._notice_changes()
+        return bool(self._delta)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a copy of all keys and values."""
+        return copy.deepcopy(self._value)
+
+    def take_delta(self) -> dict[str, Any]:
+        """Return a snapshot of what was written since the last call, and start again with nothing written."""
+        if not self._delta and not self._handed_out:
+            return {}
+        self._notice_changes()
+        taken = {key: snapshot(value, f"state[{key!r}]") for key, value in self._delta.items()}
+        self._delta.clear()
+        return taken
+
+    def _notice_changes(self) -> None:
+        for key, before in list(self._handed_out.items()):
+            now = self._value.get(key, _ABSENT)
+            if now is not _ABSENT and now != before:
+                if self._check is not None:
+                    self._check(key, now)
+                self._delta[key] = now
+                self._handed_out[key] = copy.deepcopy(now)
+
+
+def split_scopes(delta: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Return a state change split by scope: app keys and user keys without prefix, session keys; `temp:` is dropped.
+
+    Example:
+        >>> split_scopes({"app:a": 1, "user:b": 2, "c": 3, "temp:d": 4})
+        ({'a': 1}, {'b': 2}, {'c': 3})
+    """
+    app: dict[str, Any] = {}
+    user: dict[str, Any] = {}
+    session: dict[str, Any] = {}
+    for key, value in delta.items():
+        if key.startswith(State.APP_PREFIX):
+            app[key.removeprefix(State.APP_PREFIX)] = value
+        elif key.startswith(State.USER_PREFIX):
+            user[key.removeprefix(State.USER_PREFIX)] = value
+        elif not key.startswith(State.TEMP_PREFIX):
+            session[key] = value
+    return app, user, session
+
+
+def merge_scopes(app: Mapping[str, Any], user: Mapping[str, Any], session: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one state with prefixed keys: the inverse of `split_scopes`."""
+    merged = dict(session)
+    merged.update({State.APP_PREFIX + key: value for key, value in app.items()})
+    merged.update({State.USER_PREFIX + key: value for key, value in user.items()})
+    return merged

@@ -1,0 +1,72 @@
+"""What the engine needs from outside, as Protocols: a log that keeps events and records together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from adk_nb.events.event import Event
+from adk_nb.events.record import NodeRun
+
+
+class SessionLike(Protocol):
+    """The part of a session that user code and the engine see."""
+
+    id: str
+    app_name: str
+    user_id: str
+    state: dict[str, Any]
+
+    @property
+    def events(self) -> list[Event]:
+        """All events of the session, oldest first."""
+
+
+class RunLog(Protocol):
+    """Where one session's events and run records go, in the order of the calls.
+
+    Records handed in are the engine's live objects: a log keeps what they hold at the moment of the call. Records
+    handed out are the caller's own: changing one changes nothing in the log.
+    """
+
+    async def append(self, event: Event | None, runs: Sequence[NodeRun]) -> None:
+        """Store an event and the present form of some records, all or nothing.
+
+        Args:
+            event: A finished event, or `None` when only records change. Its `temp:` state keys are not stored.
+            runs: Records to insert, or to replace by `(invocation_id, path)`.
+        Raises:
+            StaleSessionError: another process wrote to the session since it was opened.
+        """
+
+    async def run_at(self, invocation_id: str, path: str) -> NodeRun | None:
+        """Return the record at a path, `None` when nothing ran there."""
+
+    async def open_runs(self, invocation_id: str) -> list[NodeRun]:
+        """Return the records that aren't completed, in the order of their first append.
+
+        The cost must not grow with the number of completed ones.
+        """
+
+    async def latest_runs(self, invocation_id: str, parent: str) -> list[NodeRun]:
+        """Return, for each node directly below `parent`, its completed record that was completed last.
+
+        The cost may grow with the number of different nodes, not with the number of runs.
+        """
+
+    async def child_runs(self, invocation_id: str, parent: str) -> list[NodeRun]:
+        """Return all records directly below `parent`, in the order of their first append."""
+
+    async def asking_run(self, interrupt_id: str) -> NodeRun | None:
+        """Return the newest record that asked this question, open or answered, `None` when nobody did."""
+
+    async def root_run(self, invocation_id: str | None = None) -> NodeRun | None:
+        """Return the root record of an invocation, or of the newest invocation; `None` when there is none."""
+
+
+@runtime_checkable
+class KeepsRuns(Protocol):
+    """A session service that keeps run records beside events."""
+
+    def open_log(self, session: Any) -> RunLog:
+        """Return the log of a session that this service created or returned."""
