@@ -1,0 +1,105 @@
+"""What the calculator accepts: each check returns the value as a plain number or refuses it in one sentence."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+from adk_nb.errors import ConfigurationError
+
+
+def checked_process_length(value: object) -> int:
+    """Accept a number of steps: a whole number, 0 or more.
+
+    Raises:
+        ConfigurationError: not an integer (`6.0` and `True` aren't), or negative.
+
+    Example:
+        >>> checked_process_length(6)
+        6
+    """
+    return _whole("process_length", "a whole number of steps, 0 or more, such as 6", value)
+
+
+def checked_judgment_share(value: object) -> float:
+    """Accept the share of steps that need judgment, from 0 to 1.
+
+    Raises:
+        ConfigurationError: not a number, NaN, or outside 0 to 1.
+
+    Example:
+        >>> checked_judgment_share(1)
+        1.0
+    """
+    return _fraction("judgment_share", value)
+
+
+def checked_routing_accuracy(value: object) -> float:
+    """Accept the chance that one choice of the next step is right, from 0 to 1.
+
+    Raises:
+        ConfigurationError: not a number, NaN, or outside 0 to 1.
+
+    Example:
+        >>> checked_routing_accuracy(0.97)
+        0.97
+    """
+    return _fraction("routing_accuracy", value)
+
+
+def checked_tokens_per_step(value: object) -> int | float:
+    """Accept the tokens one step adds to a context: finite, 0 or more; an integer stays one.
+
+    Raises:
+        ConfigurationError: not a number, NaN, infinite or negative.
+
+    Example:
+        >>> checked_tokens_per_step(500), checked_tokens_per_step(412.5)
+        (500, 412.5)
+    """
+    return _amount("tokens_per_step", value)
+
+
+def checked_judgment_nodes(value: object) -> int:
+    """Accept a number of nodes that call a model: a whole number, 0 or more."""
+    return _whole("judgment_nodes", "a whole number of nodes, 0 or more, such as 3", value)
+
+
+def checked_target(value: object) -> float:
+    """Accept a chance of success to aim for, from 0 to 1."""
+    return _fraction("target", value)
+
+
+def checked_total(name: str, value: object) -> int | float:
+    """Accept a total of tokens: finite, 0 or more; an integer stays one."""
+    return _amount(name, value)
+
+
+def _whole(name: str, allowed: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+        raise ConfigurationError(f"{name} must be {allowed}; found {value!r}.")
+    return int(value)
+
+
+def _fraction(name: str, value: object) -> float:
+    number = _as_float(value)
+    if number is None or not 0 <= number <= 1:
+        raise ConfigurationError(f"{name} must be a number from 0 to 1, such as 0.5 for half; found {value!r}.")
+    return number
+
+
+def _amount(name: str, value: object) -> int | float:
+    number = _as_float(value)
+    if number is None or not 0 <= number < math.inf:
+        raise ConfigurationError(f"{name} must be a finite number of tokens, 0 or more; found {value!r}.")
+    return int(value) if isinstance(value, Integral) else number
+
+
+def _as_float(value: object) -> float | None:
+    """Give the value as a float, infinite when it is too large for one; `None` when it isn't a real number."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
