@@ -1,0 +1,29 @@
+"""Talk to a language model: the contract for models, the registry of names, Gemini, and one switch for all agents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from adk_nb.models.base_llm import BaseLlm
+from adk_nb.models.llm_request import LlmRequest
+from adk_nb.models.llm_response import LlmResponse
+from adk_nb.models.registry import LLMRegistry
+from adk_nb.models.use import current_model, use_model
+
+if TYPE_CHECKING:
+    from adk_nb.models.google_llm import Gemini
+
+__all__ = ["BaseLlm", "Gemini", "LLMRegistry", "LlmRequest", "LlmResponse", "current_model", "use_model"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Gemini":
+        # The client is loaded when Gemini is first named, so that offline work doesn't pay for it.
+        from adk_nb.models.google_llm import Gemini
+
+        return Gemini
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

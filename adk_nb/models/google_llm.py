@@ -1,0 +1,1 @@
+"""`Gemini`: Google's models through the google-genai client."""
