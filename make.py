@@ -142,7 +142,7 @@ def set_up(venv: pathlib.Path, extra: str, requirements: "list[str]", python: st
     say("Setting up %s (some minutes the first time)" % venv.name)
     if not probe(str(inside)) and run([python, "-m", "venv", "--clear", str(venv)]):
         raise Unable("%s could not make an environment in %s (see above)." % (python, venv))
-    pip = [str(inside), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-input"]
+    pip = [str(inside), "-m", "pip", "--disable-pip-version-check", "install", "-qq", "--no-input"]
     checkout = "%s[%s]" % (ROOT, extra) if extra else str(ROOT)
     if run([*pip, "--editable", checkout, *requirements]):
         raise Unable("pip could not install what pyproject.toml asks for (see above).")

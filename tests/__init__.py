@@ -1,0 +1,1 @@
+"""Tests, in folders that mirror `adk_nb`; `browser` drives a real JupyterLab."""
