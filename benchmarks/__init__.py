@@ -1,0 +1,1 @@
+"""Measure adk_nb's engine beside other workflow engines: `python -m benchmarks.run`."""
