@@ -151,6 +151,7 @@ class LabServer:
         notary.store.close()
 
 
+_NO_SPLASH = "!document.querySelector('#jupyterlab-splash')"
 # What the tests ask of the page. `app` is there because the server is started with --expose-app-in-browser.
 _PAGE_JS = """(path) => {
   const app = window.jupyterapp;
@@ -208,6 +209,7 @@ class NotebookPage:
         self.page.goto(f"{self.server.url}doc/tree/{quote(relative)}?reset")
         self._wait("() => Boolean(window.jupyterapp)", "JupyterLab's page", 60)
         self.page.evaluate("() => window.jupyterapp.restored.then(() => true)")
+        self._wait(f"() => {_NO_SPLASH}", "Lab's splash screen to go", 30)
         self.page.evaluate(_PAGE_JS, relative)
         self.wait_idle(60)
 
@@ -406,7 +408,8 @@ class NotebookPage:
         """Switch Lab to its `light` or `dark` theme and wait until it is drawn."""
         self._command("apputils:change-theme", 30, theme=f"JupyterLab {name.title()}")
         light = json.dumps(name == "light")
-        self._wait("light => document.body.dataset.jpThemeLight === light", f"the {name} theme", 30, light)
+        drawn = f"light => document.body.dataset.jpThemeLight === light && {_NO_SPLASH}"
+        self._wait(drawn, f"the {name} theme", 30, light)
 
     def screenshot(self, name: str, cell: int | None = None) -> pathlib.Path:
         """Save what the page (or one cell's outputs) looks like, to its full height, as `<name>.png`; the path."""
