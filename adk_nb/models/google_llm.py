@@ -1,1 +1,283 @@
-"""`Gemini`: Google's models through the google-genai client."""
+"""`Gemini`: Google's models through the google-genai client, with one client for each event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from google import genai
+from google.genai import types
+from pydantic import ConfigDict, PrivateAttr
+
+from adk_nb.errors import MissingApiKeyError
+from adk_nb.models.answer_schema import fit_for_gemini
+from adk_nb.models.base_llm import BaseLlm
+from adk_nb.models.failures import NO_CONTENT
+from adk_nb.models.llm_request import LlmRequest, copy_settings
+from adk_nb.models.llm_response import LlmResponse
+from adk_nb.models.registry import GEMINI_NAMES
+from adk_nb.models.transport import Attempts, asking
+from adk_nb.version import __version__
+
+_KEY_VARIABLES = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
+_CLOUD_SWITCHES = ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI")
+_CLOUD_VARIABLES = ("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_GENAI_API_VERSION")
+_BEGIN = "Begin, as your instructions say."
+_CONTINUE = "Go on, as your instructions say."
+
+
+class Gemini(BaseLlm):
+    """A Gemini model. Credentials are google-genai's: `GOOGLE_API_KEY`, or a Google Cloud project.
+
+    Example:
+        >>> Gemini(model="gemini-2.5-flash", retry_options=types.HttpRetryOptions(attempts=3)).model
+        'gemini-2.5-flash'
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    model: str = "gemini-2.5-flash"
+    client: genai.Client | None = None
+    """Your own client; it is used on every loop and never closed by us."""
+    client_kwargs: dict[str, Any] | None = None
+    """More arguments for `genai.Client`, for instance `api_key`, `vertexai`, `project`, `http_options`."""
+    base_url: str | None = None
+    """Another server than Google's; a version at the end of a googleapis.com address is taken as `api_version`."""
+    api_version: str | None = None
+    """Version of the API; `None` takes the environment's `GOOGLE_GENAI_API_VERSION` or the client's default."""
+    retry_options: types.HttpRetryOptions | None = None
+    """Whether to ask again after 408, 429, 5xx and lost connections; `None` asks once. `Retry-After` is obeyed."""
+    _clients: dict[asyncio.AbstractEventLoop, _LoopClient] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def supported_models(cls) -> list[str]:
+        """Return regular expressions of the names of Google's models."""
+        return list(GEMINI_NAMES)
+
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """Ask the model.
+
+        A blocked or empty answer is a response with `error_code` and `error_message`, not an exception.
+
+        Raises:
+            MissingApiKeyError: there is no key; nothing was sent.
+            google.genai.errors.APIError: the API refused; its `status` says why.
+            ModelConnectionError: the server could not be reached or broke off.
+        """
+        held = None if self.client else await self._client_of_this_loop()
+        client = self.client or held.client  # type: ignore[union-attr]  # one of both is set
+        name = llm_request.model or self.model
+        request = self._prepared(llm_request, client)
+        attempts = Attempts(name, self._retries(llm_request))
+        arguments: dict[str, Any] = {"model": name, "contents": request.contents, "config": request.config}
+        if stream:
+            async for response in self._stream(client, arguments, attempts):
+                yield response
+            return
+        answer = await attempts.run(lambda: client.aio.models.generate_content(**arguments))
+        yield attempts.noted_on(_to_response(answer))
+
+    async def aclose(self) -> None:
+        """Close the client of the running event loop; the next call makes a new one."""
+        held = self._clients.pop(asyncio.get_running_loop(), None)
+        if held is not None:
+            await held.lifetime.aclose()
+
+    async def _stream(
+        self, client: genai.Client, arguments: dict[str, Any], attempts: Attempts
+    ) -> AsyncGenerator[LlmResponse, None]:
+        async def start() -> tuple[AsyncIterator[Any], Any]:
+            chunks = await client.aio.models.generate_content_stream(**arguments)
+            return chunks, await anext(chunks, None)
+
+        chunks, chunk = await attempts.run(start)
+        whole = _Whole()
+        while chunk is not None:
+            piece = whole.add(_to_response(chunk))
+            if piece is not None:
+                yield piece
+            with asking(attempts.model):
+                chunk = await anext(chunks, None)
+        if whole.last is not None:
+            yield attempts.noted_on(whole.response())
+
+    def _retries(self, llm_request: LlmRequest) -> types.HttpRetryOptions | None:
+        options = llm_request.config.http_options
+        return (options.retry_options if options else None) or self.retry_options
+
+    def _prepared(self, llm_request: LlmRequest, client: genai.Client) -> LlmRequest:
+        contents = list(llm_request.contents)
+        if not contents or contents[-1].role != "user":
+            nudge = _CONTINUE if contents else _BEGIN
+            contents.append(types.Content(role="user", parts=[types.Part(text=nudge)]))
+        config = copy_settings(llm_request.config)
+        options = config.http_options or types.HttpOptions()
+        # One attempt a call: asking again is counted and timed by us, never by the client as well.
+        config.http_options = options.model_copy(update={"retry_options": types.HttpRetryOptions(attempts=1)})
+        if not client.vertexai:
+            fit_for_gemini(config)
+            config.labels = None
+            contents = [_without_display_names(content) for content in contents]
+        return LlmRequest(model=llm_request.model, contents=contents, config=config)
+
+    async def _client_of_this_loop(self) -> _LoopClient:
+        loop = asyncio.get_running_loop()
+        for known in [known for known in self._clients if known.is_closed()]:
+            del self._clients[known]
+        surroundings = _surroundings()
+        held = self._clients.get(loop)
+        if held is None or held.surroundings != surroundings:
+            client = self._new_client()
+            lifetime = _lifetime(client)
+            # Started here so that the loop knows the generator and ends it, and with it the client, when it shuts down.
+            await anext(lifetime)
+            held = self._clients[loop] = _LoopClient(client, lifetime, surroundings)
+        return held
+
+    def _new_client(self) -> genai.Client:
+        arguments = dict(self.client_kwargs or {})
+        _require_key(self.model, arguments)
+        given = arguments.pop("http_options", None) or types.HttpOptions()
+        options = types.HttpOptions.model_validate(given).model_copy()
+        base_url, version = _split_version(self.base_url or options.base_url)
+        options.base_url = base_url
+        options.api_version = (
+            self.api_version or version or options.api_version or os.environ.get("GOOGLE_GENAI_API_VERSION") or None
+        )
+        options.headers = {**(options.headers or {}), "x-goog-api-client": f"adk-nb/{__version__}"}
+        return genai.Client(http_options=options, **arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class _LoopClient:
+    client: genai.Client
+    lifetime: AsyncGenerator[None, None]
+    """Ends with the event loop, or when nobody holds it any more; ending it closes the client."""
+    surroundings: tuple[str | None, ...]
+    """The environment variables it was made with: a corrected API key takes effect at the next call."""
+
+
+async def _lifetime(client: genai.Client) -> AsyncGenerator[None, None]:
+    try:
+        yield
+    finally:
+        await client.aio.aclose()
+        client.close()
+
+
+def _surroundings() -> tuple[str | None, ...]:
+    return tuple(os.environ.get(name) for name in (*_KEY_VARIABLES, *_CLOUD_SWITCHES, *_CLOUD_VARIABLES))
+
+
+def _require_key(model: str, arguments: dict[str, Any]) -> None:
+    switches = [os.environ.get(name, "").lower() in ("1", "true") for name in _CLOUD_SWITCHES]
+    if any(switches) or any(arguments.get(name) for name in ("vertexai", "enterprise")):
+        return
+    if not any((key or "").strip() for key in (arguments.get("api_key"), *map(os.environ.get, _KEY_VARIABLES))):
+        raise MissingApiKeyError(
+            f"Model {model!r} needs an API key and none is set: put it into the environment variable GOOGLE_API_KEY, "
+            f"or work offline with adk_nb.use_model(...) for a stand-in model or adk_nb.replay(path) for recorded answers."
+        )
+
+
+def _split_version(base_url: str | None) -> tuple[str | None, str | None]:
+    match = re.fullmatch(r"(https?://[^/]*googleapis\.com)/(v\d\w*)/?", base_url or "")
+    return (match[1], match[2]) if match else (base_url, None)
+
+
+def _without_display_names(content: types.Content) -> types.Content:
+    """The Gemini API refuses the names of attachments that Google Cloud takes."""
+    parts = content.parts or []
+    if not any((part.inline_data or part.file_data) for part in parts):
+        return content
+    bare = [
+        part.model_copy(
+            update={
+                field: data.model_copy(update={"display_name": None})
+                for field in ("inline_data", "file_data")
+                if (data := getattr(part, field)) is not None
+            }
+        )
+        for part in parts
+    ]
+    return types.Content(role=content.role, parts=bare)
+
+
+def _to_response(answer: types.GenerateContentResponse) -> LlmResponse:
+    response = LlmResponse.create(answer)
+    if response.error_code:
+        response.error_message = "; ".join(_reasons(answer, response)) or None
+    return response
+
+
+def _reasons(answer: types.GenerateContentResponse, response: LlmResponse) -> list[str]:
+    reasons = []
+    if response.error_message:
+        reasons.append(response.error_message.rstrip("."))
+    elif answer.prompt_feedback and not answer.candidates:
+        reasons.append("the prompt was blocked")
+    rated = list(answer.prompt_feedback.safety_ratings or ()) if answer.prompt_feedback else []
+    for candidate in answer.candidates or ():
+        rated += candidate.safety_ratings or ()
+    for rating in rated:
+        category = rating.category.value if rating.category else "UNKNOWN"
+        reasons.append(f"{category} {rating.probability.value if rating.probability else ''}".rstrip())
+    usage = answer.usage_metadata
+    if usage:
+        used = [
+            (usage.prompt_token_count, "prompt"),
+            (usage.thoughts_token_count, "thinking"),
+            (usage.candidates_token_count, "answer"),
+        ]
+        counts = [f"{count} {kind} tokens" for count, kind in used if count]
+        if counts:
+            reasons.append(f"used {', '.join(counts)}")
+    return reasons
+
+
+class _Whole:
+    """Collects a streamed answer: neighbouring texts of one kind become one part, all else keeps its place."""
+
+    def __init__(self) -> None:
+        self.last: LlmResponse | None = None
+        self._parts: list[types.Part] = []
+        self._latest: dict[str, Any] = {}
+
+    def add(self, chunk: LlmResponse) -> LlmResponse | None:
+        """Take in a chunk; return what to show of it, `None` when it says nothing."""
+        self.last = chunk
+        for field in ("usage_metadata", "grounding_metadata", "citation_metadata", "finish_reason", "model_version"):
+            if (value := getattr(chunk, field)) is not None:
+                self._latest[field] = value
+        parts = (chunk.content.parts if chunk.content else None) or []
+        for part in parts:
+            self._take(part)
+        return chunk.model_copy(update={"partial": True}) if parts else None
+
+    def response(self) -> LlmResponse:
+        """Return the whole answer, or its error when it ended without content."""
+        if not self._parts:
+            last = self.last or LlmResponse(error_code=NO_CONTENT)
+            return last.model_copy(update={"partial": False, **self._latest})
+        content = types.Content(role="model", parts=self._parts)
+        return LlmResponse(content=content, partial=False, **self._latest)
+
+    def _take(self, part: types.Part) -> None:
+        before = self._parts[-1] if self._parts else None
+        joins = before is not None and _is_plain_text(before) and _is_plain_text(part)
+        if joins and before is not None and bool(before.thought) == bool(part.thought):
+            signature = part.thought_signature or before.thought_signature
+            update = {"text": f"{before.text or ''}{part.text or ''}", "thought_signature": signature}
+            self._parts[-1] = before.model_copy(update=update)
+        else:
+            self._parts.append(part)
+
+
+def _is_plain_text(part: types.Part) -> bool:
+    return part.text is not None and set(part.model_dump(exclude_none=True)) <= {"text", "thought", "thought_signature"}

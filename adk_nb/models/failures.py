@@ -1,0 +1,70 @@
+"""What goes wrong between an agent and its model, each kind with a class of its own, so that `RetryConfig` can choose.
+
+Every error carries `status`, the short code that the error event shows: the finish reason, block reason or API status.
+"""
+
+from __future__ import annotations
+
+from adk_nb.errors import AdkNbError, ModelAnswerError
+from adk_nb.models.llm_response import LlmResponse
+
+NO_CONTENT = "MODEL_RETURNED_NO_CONTENT"
+"""Code of an answer that ended normally without a word."""
+
+_BLOCKS = frozenset(
+    {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "JAILBREAK", "MODEL_ARMOR"}
+    | {"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "BLOCKED", "BLOCKED_REASON_UNSPECIFIED"}
+)
+_EMPTIES = frozenset({NO_CONTENT, "MAX_TOKENS", "STOP", "NO_IMAGE", "FINISH_REASON_UNSPECIFIED"})
+
+
+class UnusableAnswerError(ModelAnswerError):
+    """A model ended its turn with an error code in place of an answer.
+
+    Attributes:
+        status: The code.
+    """
+
+    def __init__(self, message: str, status: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class BlockedAnswerError(UnusableAnswerError):
+    """The provider's filter refused the prompt or the answer; asking the same again is refused again."""
+
+
+class EmptyAnswerError(UnusableAnswerError):
+    """The answer holds no word, for instance because thinking used up the output limit."""
+
+
+class InvalidAnswerError(UnusableAnswerError):
+    """The answer doesn't fit the agent's `output_schema`; `status` is `INVALID_ANSWER`, `MAX_TOKENS` if cut short."""
+
+
+class ModelConnectionError(AdkNbError, ConnectionError):
+    """The model's server could not be reached, broke off, or sent something that isn't an answer."""
+
+    status = "CONNECTION_FAILED"
+
+
+def unusable(agent: str, response: LlmResponse) -> UnusableAnswerError:
+    """Return the error for a response that carries an error code, saying whose it is and what to do."""
+    code = response.error_code or NO_CONTENT
+    model = f" (model {response.model_version})" if response.model_version else ""
+    detail = f": {response.error_message}" if response.error_message else "."
+    subject = f"Agent {agent!r}{model}"
+    if code in _BLOCKS:
+        advice = "Asking the same again won't help: change the input or instruction, or route around this node."
+        return BlockedAnswerError(f"{subject} was blocked with {code}{_sentence(detail)} {advice}", code)
+    if code in _EMPTIES:
+        if code == "MAX_TOKENS":
+            advice = "Raise generate_content_config.max_output_tokens or lower the thinking budget."
+        else:
+            advice = "Ask again (retry_config=), or make the instruction say what to answer."
+        return EmptyAnswerError(f"{subject} got an empty answer with {code}{_sentence(detail)} {advice}", code)
+    return UnusableAnswerError(f"{subject} got no usable answer, but {code}{_sentence(detail)}", code)
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
