@@ -11,7 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, alias_generators, field_seria
 
 from adk_nb.events.event_actions import EventActions
 from adk_nb.events.paths import last_segment, parent_path
+from adk_nb.events.read_only import ReadOnlyDict, ReadOnlyFields, ReadOnlyList
 from adk_nb.events.response import LlmResponse
+from adk_nb.events.values import cleaned_text, freeze, freeze_content
 
 
 def new_id() -> str:
@@ -137,6 +139,56 @@ class Event(LlmResponse):
         ends_in_code = bool(self.content and self.content.parts and self.content.parts[-1].code_execution_result)
         return not (calls or self.get_function_responses() or self.partial or ends_in_code)
 
+    @property
+    def is_sealed(self) -> bool:
+        """The event is history: it, its actions and its values can't be changed."""
+        return type(self.__dict__) is ReadOnlyFields
+
+    def seal(self) -> None:
+        """Make this event history: from now on every change of it is refused, so that sessions can share it.
+
+        Content and values are taken over as copies, so that later changes of what they were made from aren't seen.
+        A copy made with `model_copy` can be changed again.
+
+        Raises:
+            WorkflowDataError: a value can't be stored; the event is left as it was.
+
+        Example:
+            >>> event = Event(output=1)
+            >>> event.seal()
+            >>> event.output = 2
+            Traceback (most recent call last):
+            adk_nb.errors.DataError: This event is history, which never changes: take a copy with ...
+            >>> event.model_copy(update={"output": 2}).output
+            2
+        """
+        own = self.__dict__
+        if type(own) is ReadOnlyFields:
+            return
+        fields, actions, info = ReadOnlyFields(own), own["actions"], own["node_info"]
+        put = dict.__setitem__  # the sealed dictionary's own refuses
+        if own["output"] is not None:
+            put(fields, "output", freeze(own["output"], "output"))
+        if own["content"] is not None:
+            put(fields, "content", freeze_content(own["content"]))
+        if own["custom_metadata"]:
+            put(fields, "custom_metadata", freeze(own["custom_metadata"], "custom_metadata"))
+        if own["error_message"] is not None:
+            put(fields, "error_message", cleaned_text(own["error_message"]))
+        action_fields, info_fields = ReadOnlyFields(actions.__dict__), ReadOnlyFields(info.__dict__)
+        for name in ("state_delta", "artifact_delta", "agent_state"):
+            value = action_fields[name]
+            if value is not None:
+                put(action_fields, name, freeze(value, f"actions.{name}") if value else _NOTHING)
+        if info_fields["output_for"] is not None:
+            put(info_fields, "output_for", ReadOnlyList(info_fields["output_for"]))
+        _set(actions, "__dict__", action_fields)
+        _set(info, "__dict__", info_fields)
+        _set(self, "__dict__", fields)
+
+
+_NOTHING = ReadOnlyDict()
+_set = object.__setattr__  # the models' own would ask the sealed dictionary
 
 _SHORTCUTS = frozenset({"message", "state", "route", "node_path"})
 

@@ -16,6 +16,7 @@ import decimal
 import enum
 import json
 import math
+import os
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -24,6 +25,7 @@ from google.genai import types
 from pydantic import BaseModel
 
 from adk_nb.errors import WorkflowDataError
+from adk_nb.events.read_only import ReadOnlyDict, ReadOnlyFields, ReadOnlyList, ReadOnlySet
 
 PLAIN = frozenset({str, int, float, bool, type(None)})
 _TAG = "$adk_nb"
@@ -36,21 +38,113 @@ def snapshot(value: Any, where: str = "value", *, exclude_none: bool = False) ->
         value: What a node returned, or a value written to state.
         where: How to name the value in an error, for instance `node 'bill': output`.
         exclude_none: Leave out the `None` fields of a model.
+
     Raises:
         WorkflowDataError: something in `value` can't be stored; the message names its key path and type.
+
     Example:
         >>> snapshot({"pair": (1, 2)})
         {'pair': (1, 2)}
     """
-    if type(value) in PLAIN:
-        return value
+    kind = type(value)
+    if kind in PLAIN:
+        return value if kind is not str or value.isascii() else _checked_text(value, where, "")
     return _copy(value, where, "", exclude_none)
+
+
+def freeze(value: Any, where: str = "value") -> Any:
+    """Return a snapshot whose dictionaries, lists and sets can't be changed, for history that is shared.
+
+    A value that is frozen already is returned as it is.
+
+    Raises:
+        WorkflowDataError: something in `value` can't be stored; the message names its key path and type.
+
+    Example:
+        >>> freeze({"a": [1]})["a"].append(2)
+        Traceback (most recent call last):
+        adk_nb.errors.DataError: This value is history, which never changes: ...
+    """
+    kind = type(value)
+    if kind in PLAIN:
+        return value if kind is not str or value.isascii() else _checked_text(value, where, "")
+    if kind in _FROZEN:
+        return value
+    return _frozen(_copy(value, where, "", False))
+
+
+def _frozen(copied: Any) -> Any:
+    """Return what `_copy` made with read-only containers."""
+    kind = type(copied)
+    if kind in PLAIN:
+        return copied
+    if kind is dict:
+        return ReadOnlyDict({key: _frozen(inner) for key, inner in copied.items()})
+    if kind is list:
+        return ReadOnlyList([_frozen(inner) for inner in copied])
+    if kind is tuple:
+        return tuple(_frozen(inner) for inner in copied)
+    if kind is set:
+        return ReadOnlySet(copied)
+    return freeze_content(copied) if kind is types.Content else copied
+
+
+def freeze_content(content: types.Content, where: str = "content") -> types.Content:
+    """Return a copy of a content that can't be changed, parts and call arguments included."""
+    frozen: types.Content = _frozen_model(content, where)
+    return frozen
+
+
+def _frozen_model(model: BaseModel, where: str) -> Any:
+    cls = type(model)
+    frozen = cls.__new__(cls)
+    fields = {
+        name: value if value is None else _frozen_field(value, f"{where}.{name}")
+        for name, value in model.__dict__.items()
+    }
+    object.__setattr__(frozen, "__dict__", ReadOnlyFields(fields))
+    object.__setattr__(frozen, "__pydantic_fields_set__", set(model.__pydantic_fields_set__))
+    object.__setattr__(frozen, "__pydantic_extra__", model.__pydantic_extra__)
+    object.__setattr__(frozen, "__pydantic_private__", model.__pydantic_private__)
+    return frozen
+
+
+def _frozen_field(value: Any, where: str) -> Any:
+    if type(value) is list:
+        return ReadOnlyList([_frozen_field(inner, f"{where}[{i}]") for i, inner in enumerate(value)])
+    if isinstance(value, BaseModel):
+        return _frozen_model(value, where)
+    return value if isinstance(value, (enum.Enum, os.PathLike)) else freeze(value, where)
+
+
+def _checked_text(text: str, where: str, at: str) -> str:
+    """Return a text, or raise when half of a surrogate pair in it keeps it from being stored or sent anywhere."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise WorkflowDataError(
+            f"{where}{at} is a text with a lone surrogate, {text[error.start]!r} at position {error.start}, which "
+            f'can\'t be stored: clean it first, for instance with text.encode("utf-8", "replace").decode().'
+        ) from None
+    return text
+
+
+def cleaned_text(text: str | None) -> str | None:
+    """Return a text with `?` in place of lone surrogates, for texts that must be kept whatever is in them.
+
+    Example:
+        >>> cleaned_text("a" + chr(0xD800) + "b")
+        'a?b'
+    """
+    if text is None or text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode()
 
 
 def _copy(value: Any, where: str, at: str, exclude_none: bool) -> Any:
     kind = type(value)
     if kind in PLAIN:
-        return value
+        return value if kind is not str or value.isascii() else _checked_text(value, where, at)
     if kind is dict:
         return {_key(k, where, at): _copy(v, where, f"{at}[{k!r}]", exclude_none) for k, v in value.items()}
     if kind is list:
@@ -79,7 +173,7 @@ def _copy_rare(value: Any, where: str, at: str, exclude_none: bool) -> Any:
         return bytes(value)
     for plain in (bool, int, float, str):
         if isinstance(value, plain):
-            return plain(value)
+            return _copy(plain(value), where, at, exclude_none)
     for container in (dict, list, tuple):
         if isinstance(value, container):
             return _copy(container(value), where, at, exclude_none)
@@ -91,12 +185,14 @@ def _copy_rare(value: Any, where: str, at: str, exclude_none: bool) -> Any:
 
 
 def _key(key: Any, where: str, at: str) -> Any:
+    if type(key) is str:
+        return key if key.isascii() else _checked_text(key, where, at)
     if type(key) in PLAIN or type(key) in _IMMUTABLE:
         return key
     if isinstance(key, enum.Enum):
         return _key(key.value, where, at)
     if isinstance(key, str):
-        return str(key)
+        return _key(str(key), where, at)
     if isinstance(key, tuple):
         return tuple(_key(part, where, at) for part in key)
     raise WorkflowDataError(
@@ -120,6 +216,7 @@ _PACKERS: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     complex: ("complex", lambda v: [v.real, v.imag], lambda v: complex(*v)),
 }
 _IMMUTABLE = frozenset(_PACKERS)
+_FROZEN = frozenset({*_IMMUTABLE, ReadOnlyDict, ReadOnlyList, ReadOnlySet})
 _UNPACKERS = {tag: unpack for tag, _, unpack in _PACKERS.values()}
 
 
@@ -135,9 +232,9 @@ def pack(value: Any) -> Any:
         return {_TAG: "float", "v": repr(value)}
     if kind in PLAIN:
         return value
-    if kind is list:
+    if kind is list or kind is ReadOnlyList:
         return [pack(v) for v in value]
-    if kind is dict:
+    if kind is dict or kind is ReadOnlyDict:
         if all(type(k) is str for k in value) and _TAG not in value:
             return {k: pack(v) for k, v in value.items()}
         return {_TAG: "dict", "v": [[pack(k), pack(v)] for k, v in value.items()]}
@@ -147,8 +244,13 @@ def pack(value: Any) -> Any:
     if isinstance(value, types.Content):
         return {_TAG: "content", "v": value.model_dump(mode="json", exclude_none=True)}
     if isinstance(value, (set, frozenset)):
-        return {_TAG: kind.__name__, "v": sorted((pack(v) for v in value), key=json.dumps)}
-    return {_TAG: "tuple", "v": [pack(v) for v in value]}
+        tag = "set" if isinstance(value, set) else "frozenset"
+        return {_TAG: tag, "v": sorted((pack(v) for v in value), key=json.dumps)}
+    if kind is tuple:
+        return {_TAG: "tuple", "v": [pack(v) for v in value]}
+    raise WorkflowDataError(
+        f"A {kind.__module__}.{kind.__qualname__} can't be packed as JSON: pack only what snapshot() returned."
+    )
 
 
 def unpack(value: Any) -> Any:
