@@ -134,7 +134,7 @@ def success_phrases(comparison: Comparison) -> list[Phrase]:
     if m == 0:
         return [*loop, Phrase("always", True), Phrase(": it is all code.")]
     judged = "its one judgment picks a route" if m == 1 else f"its {m:,} judgments all pick a route"
-    unjudged = "if it doesn't" if m == 1 else "if none does"
+    unjudged = "if it doesn’t" if m == 1 else "if none does"
     return [
         *loop,
         Phrase(format_percent(comparison.graph_success), True),

@@ -89,7 +89,7 @@ def test_sentence_about_tokens(inputs: dict[str, int], sentence: str) -> None:
         (
             {"process_length": 2},
             "The loop stays on the intended path 94.1 % of the time, the graph 97.0 % if its one judgment "
-            "picks a route, always if it doesn't: edges are exact.",
+            "picks a route, always if it doesn’t: edges are exact.",
         ),
         (
             {"routing_accuracy": 0.0},
