@@ -1,0 +1,116 @@
+"""Any value as JSON values, as compact JSON text, or at a glance on one line; never raises."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z")
+_BREAKS = re.compile(r"\s+")
+_DEEPEST = 60
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """Return a value with nothing but JSON in it.
+
+    Dates become ISO text, bytes their size, numbers that JSON lacks their name, and whatever has no JSON form its
+    `str`. Dictionary keys become text.
+
+    Example:
+        >>> plain({1: (b"abc", float("nan"))})
+        {'1': ['<3 bytes>', 'nan']}
+    """
+    kind = type(value)
+    if kind is str or kind is bool or kind is int or value is None:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else str(value)
+    if depth > _DEEPEST:
+        return "…"
+    if isinstance(value, Mapping):
+        return {key if type(key) is str else str(key): plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item, depth + 1) for item in value]
+    return _plain_rare(value, depth)
+
+
+def _plain_rare(value: Any, depth: int) -> Any:
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return f"<{len(value)} bytes>"
+    if isinstance(value, BaseModel):
+        return plain(value.model_dump(exclude_none=True), depth + 1)
+    if isinstance(value, (set, frozenset)):
+        return sorted((plain(item, depth + 1) for item in value), key=json.dumps)
+    for base in (str, bool, int, float):
+        if isinstance(value, base):
+            return plain(base(value), depth)
+    isoformat = getattr(value, "isoformat", None)
+    return isoformat() if callable(isoformat) else str(value)
+
+
+def text_of(value: Any) -> str | None:
+    """Return a value as text for one cell of a table: a text as it is, all else as JSON, `None` as `None`.
+
+    Example:
+        >>> text_of("yes"), text_of({"a": [1, None]}), text_of(None)
+        ('yes', '{"a": [1, null]}', None)
+    """
+    if value is None or type(value) is str:
+        return value
+    found = plain(value)
+    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+
+
+def glance(value: Any, limit: int = 160) -> str:
+    """Return a value on one line of at most `limit` characters, keys without quotes, as a table shows it.
+
+    Example:
+        >>> glance({"category": "BILLING", "lines": [1, 2]})
+        '{category: "BILLING", lines: [1, 2]}'
+    """
+    if isinstance(value, str):
+        return one_line(value, limit)
+    taken, length = [], 0
+    for piece in _pieces(value, limit, 0):
+        taken.append(piece)
+        length += len(piece)
+        if length > limit:
+            break
+    return one_line("".join(taken), limit)
+
+
+def _pieces(value: Any, limit: int, depth: int) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        yield "{"
+        for index, (key, item) in enumerate(value.items()):
+            name = str(key)
+            yield ", " if index else ""
+            yield f"{name}: " if _IDENTIFIER.match(name) else f"{json.dumps(name, ensure_ascii=False)}: "
+            yield from _pieces(item, limit, depth + 1) if depth < _DEEPEST else "…"
+        yield "}"
+    elif isinstance(value, (list, tuple)):
+        yield "["
+        for index, item in enumerate(value):
+            yield ", " if index else ""
+            yield from _pieces(item, limit, depth + 1) if depth < _DEEPEST else "…"
+        yield "]"
+    elif isinstance(value, str):
+        yield json.dumps(value[: limit + 1], ensure_ascii=False)
+    else:
+        yield json.dumps(plain(value), ensure_ascii=False)
+
+
+def one_line(text: str, limit: int = 160) -> str:
+    r"""Return the beginning of a text on one line, with `…` where it was cut.
+
+    Example:
+        >>> one_line("two\n  lines", 20), one_line("abcdef", 4)
+        ('two lines', 'abc…')
+    """
+    start = _BREAKS.sub(" ", text[: 2 * limit]).strip()
+    return start if len(start) <= limit and len(text) <= 2 * limit else start[: limit - 1] + "…"

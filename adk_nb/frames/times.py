@@ -1,0 +1,70 @@
+"""How long node runs worked and how long they waited for a person, from their records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from adk_nb.events.record import NodeRun
+
+Interval = tuple[float, float]
+
+
+def merge(intervals: Iterable[Interval]) -> list[Interval]:
+    """Return the same stretches of time without overlap, in order.
+
+    Example:
+        >>> merge([(3, 4), (0, 2), (1, 2.5)])
+        [(0, 2.5), (3, 4)]
+    """
+    merged: list[Interval] = []
+    for start, end in sorted(intervals):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        elif end > start:
+            merged.append((start, end))
+    return merged
+
+
+def length(intervals: Iterable[Interval]) -> float:
+    """Return the seconds that merged intervals cover."""
+    return sum(end - start for start, end in intervals)
+
+
+def without(intervals: Sequence[Interval], holes: Sequence[Interval]) -> list[Interval]:
+    """Return what is left of merged intervals when merged holes are cut out.
+
+    Example:
+        >>> without([(0, 10)], [(2, 3), (9, 12)])
+        [(0, 2), (3, 9)]
+    """
+    left: list[Interval] = []
+    first = 0
+    for start, end in intervals:
+        while first < len(holes) and holes[first][1] <= start:
+            first += 1
+        at = first
+        while at < len(holes) and holes[at][0] < end:
+            if holes[at][0] > start:
+                left.append((start, holes[at][0]))
+            start = max(start, holes[at][1])
+            at += 1
+        if start < end:
+            left.append((start, end))
+    return left
+
+
+def waits_of(run: NodeRun, now: float) -> list[Interval]:
+    """Return when a node run itself waited for a person; an open question lasts until `now`."""
+    return merge((q.asked_at, q.answered_at if q.answered_at is not None else now) for q in run.questions)
+
+
+def work_of(run: NodeRun, now: float) -> list[Interval]:
+    """Return when a node run itself was at work: its attempts, a wait that lies wholly inside one cut out."""
+    tries: list[Interval] = [(a.started_at, now if a.ended_at is None else a.ended_at) for a in run.attempts]
+    if not tries and run.started_at is not None:
+        tries = [(run.started_at, now if run.ended_at is None else run.ended_at)]
+    work: list[Interval] = []
+    waits = waits_of(run, now)
+    for start, end in merge(tries):
+        work += without([(start, end)], [wait for wait in waits if start <= wait[0] and wait[1] <= end])
+    return work
