@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from adk_nb.notebook.fitting import shorten, visible
 from adk_nb.workflow.description import EdgeDescription, GraphDescription, Kind, NodeDescription
-
-START_NAME = "__START__"
+from adk_nb.workflow.nodes import START_NAME
 
 KIND_WORDS: dict[Kind, str] = {
     "start": "start",
@@ -68,9 +67,9 @@ def graph_text(description: GraphDescription) -> str:
     Example:
         >>> print(graph_text(GraphDescription(
         ...     name="triage",
-        ...     nodes=(NodeDescription(START_NAME, "start"), NodeDescription("sort", "agent", "gemini-2.5-flash"),
+        ...     nodes=(NodeDescription("__START__", "start"), NodeDescription("sort", "agent", "gemini-2.5-flash"),
         ...            NodeDescription("refund", "human")),
-        ...     edges=(EdgeDescription(START_NAME, "sort"), EdgeDescription("sort", "refund", ("BILLING",))),
+        ...     edges=(EdgeDescription("__START__", "sort"), EdgeDescription("sort", "refund", ("BILLING",))),
         ... )))
         triage (workflow)
           START   → sort

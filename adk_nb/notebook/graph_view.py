@@ -24,7 +24,7 @@ from html import escape
 from pathlib import Path
 
 from adk_nb.notebook.fitting import fit, shorten, text_width, visible
-from adk_nb.notebook.graph_text import START_NAME, kind_word, route_label, shown_name
+from adk_nb.notebook.graph_text import kind_word, route_label, shown_name
 from adk_nb.notebook.layout import Arrow, Placement, Point, Route, Sketch, lay_out
 from adk_nb.workflow.description import EdgeDescription, GraphDescription, NodeDescription
 
@@ -38,7 +38,7 @@ _NAME_ROOM, _DETAIL_ROOM, _ROUTE_ROOM = 200.0, 140.0, 150.0
 _TEXT_LEFT, _TEXT_RIGHT, _TEXT_LEAST = 43.0, 13.0, 62.0
 _BOX_HEIGHT = 48.0
 _START_SIZE = 24.0
-_FRAME_HEAD, _FRAME_PAD = 44.0, 16.0
+_FRAME_HEAD, _FRAME_PAD = 50.0, 16.0
 _MARGIN = 12.0
 _TOOLTIP, _KEY = 1000, 400
 
@@ -125,8 +125,10 @@ def graph_svg(
         taken: Edges that were followed, as pairs of paths.
         id_prefix: With a prefix, each node's group gets an id: the prefix and its number in drawing order.
         styled: Whether the picture carries its style sheet; a page that has the style sheet leaves it out.
+
     Raises:
         LayoutError: neither `dot` nor `graphviz-pure` can be used; `graph_text` needs neither.
+
     Example:
         >>> svg = graph_svg(GraphDescription("g", nodes=(NodeDescription("a", "agent", "<b>"),)))
         >>> svg.count('data-path="a"'), "<b>" in svg
@@ -285,7 +287,7 @@ class _Pen:
         classes = f"adknb-node adknb-kind-{kind}" + " adknb-frame" * (box.inner is not None)
         detail = box.detail
         if self._marks is not None:
-            state = self._marks.states.get(whole_path, "pending")
+            state = self._marks.states.get(whole_path) or self._unrecorded(kind, whole_path)
             classes += f" adknb-{state if state in STATES else 'pending'}"
             if whole_path in self._marks.details:
                 room = box.width - _TEXT_LEFT - _TEXT_RIGHT + 3
@@ -299,6 +301,12 @@ class _Pen:
             f"{paint(box)}{'' if kind == 'start' else _texts(box, detail, kind)}"
             f"{_warning(box) if node.hints else ''}</g>"
         )
+
+    def _unrecorded(self, kind: str, path: str) -> str:
+        """A start has no record of its own: it is done once an edge from it was followed."""
+        marks = self._marks
+        left = kind == "start" and marks is not None and any(source == path for source, _ in marks.taken)
+        return "completed" if left else "pending"
 
 
 _GREY, _SOFT, _BRAND, _WAIT = "#98a1b3", "#5b6478", "#4f46e5", "#b45309"
@@ -377,7 +385,7 @@ def _warning(box: _Box) -> str:
 
 
 def _tooltip(node: NodeDescription) -> str:
-    if node.name == START_NAME:
+    if node.kind == "start":
         return "START: the run begins here"
     lines = [visible(node.name) or "''", kind_word(node.kind), visible(node.detail)]
     lines += [f"⚠ {visible(hint)}" for hint in node.hints]

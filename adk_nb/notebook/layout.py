@@ -30,6 +30,7 @@ _POINTS_PER_INCH = 72
 _LABEL_HEIGHT = 20.0
 _WAYPOINT = (10.0, 2.0)
 _LOOP_ROOM = 30.0
+_NECK = 7.0
 _KEPT = 256
 
 
@@ -221,7 +222,8 @@ def _source(sketch: Sketch) -> str:
     weights = _weights(sketch, back)
     lines = [
         "digraph g {",
-        'graph [rankdir=LR nodesep=0.26 ranksep=0.36]; node [shape=box fixedsize=true label=""]; edge [arrowsize=0.6];',
+        f"graph [rankdir=LR nodesep={0.36 if back else 0.26} ranksep=0.36];",
+        'node [shape=box fixedsize=true label=""]; edge [arrowsize=0.6];',
     ]
     for index, (width, height) in enumerate(sketch.sizes):
         # Room above and below, so that the box keeps its middle and its side arrows.
@@ -257,18 +259,27 @@ def _read(graph: dict[str, Any], sketch: Sketch, note: str) -> Placement:
     for box in graph.get("objects", ()):
         x, y = _numbers(box["pos"])
         boxes[box["name"]] = (x, top - y)
-    lines: dict[str, tuple[tuple[Point, ...], Point | None]] = {}
-    for edge in graph.get("edges", ()):
-        lines[edge["id"]] = _read_line(edge["pos"], top)
-    back, loops = _back_arrows(sketch), _looped(sketch)
+    lines = {edge["id"]: _read_line(edge["pos"], top) for edge in graph.get("edges", ())}
+    back = _back_arrows(sketch)
     centres = tuple(boxes[f"n{index}"] for index in range(len(sketch.sizes)))
-    routes = tuple(
-        _loop(centres[arrow.source], sketch.sizes[arrow.source], arrow)
-        if arrow.source == arrow.target
-        else _route(index, arrow, lines, boxes, loops, is_back=index in back)
-        for index, arrow in enumerate(sketch.arrows)
-    )
-    return Placement(width, top, centres, routes, note)
+    feet = [(x, y + height / 2) for (x, y), (_, height) in zip(centres, sketch.sizes, strict=True)]
+    routes: list[Route] = []
+    curves: tuple[tuple[Point, ...], ...]
+    for index, arrow in enumerate(sketch.arrows):
+        label = boxes[f"e{index}"] if arrow.label_width and arrow.source != arrow.target else None
+        if arrow.source == arrow.target:
+            routes.append(_loop(centres[arrow.source], sketch.sizes[arrow.source], arrow))
+        elif index in back:
+            tail, _ = lines[f"t{index}"]
+            head, _ = lines[f"h{index}"]
+            x, y = feet[arrow.target]
+            curves = _from_foot(feet[arrow.source], tail[::-1]), _from_foot((x, y + _NECK), head)[::-1]
+            routes.append(Route(curves, (x, y), label, True))
+        else:
+            head, tip = lines[f"h{index}"]
+            curves = (lines[f"t{index}"][0], head) if label else (head,)
+            routes.append(Route(curves, tip or head[-1], label, False))
+    return Placement(width, top, centres, tuple(routes), note)
 
 
 def _read_line(text: str, top: float) -> tuple[tuple[Point, ...], Point | None]:
@@ -285,32 +296,12 @@ def _read_line(text: str, top: float) -> tuple[tuple[Point, ...], Point | None]:
     return tuple(points), tip
 
 
-def _route(
-    index: int,
-    arrow: Arrow,
-    lines: dict[str, tuple[tuple[Point, ...], Point | None]],
-    boxes: dict[str, Point],
-    loops: frozenset[int],
-    *,
-    is_back: bool,
-) -> Route:
-    head, tip = lines[f"h{index}"]
-    tail = lines[f"t{index}"][0] if f"t{index}" in lines else ()
-    if is_back:
-        head, tail = head[::-1], tail[::-1]
-        tip = tip or head[-1]
-        if arrow.source in loops:
-            tail = (_up(tail[0]), _up(tail[0]), tail[0], *tail)
-        if arrow.target in loops:
-            head, tip = (*head, head[-1], _up(head[-1]), _up(head[-1])), _up(tip)
-    label = boxes[f"e{index}"] if arrow.label_width else None
-    curves = (tail, head) if tail else (head,)
-    return Route(curves, tip or head[-1], label, is_back)
-
-
-def _up(point: Point) -> Point:
-    """From the foot of the room that a loop takes to the foot of its box."""
-    return point[0], point[1] - _LOOP_ROOM
+def _from_foot(foot: Point, points: tuple[Point, ...]) -> tuple[Point, ...]:
+    """Let a line begin straight down from the foot of its box, whatever room the layout left there."""
+    x, y = foot
+    if points[0][1] - y > _LOOP_ROOM / 2:
+        return (foot, foot, points[0], *points)
+    return (foot, (x, max(points[1][1], y + 10)), *points[2:])
 
 
 def _loop(centre: Point, size: Point, arrow: Arrow) -> Route:

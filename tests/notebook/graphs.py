@@ -8,7 +8,7 @@ START = "__START__"
 
 
 def graph(name: str, nodes: dict[str, Kind | NodeDescription], edges: list[tuple[str, ...]]) -> GraphDescription:
-    """Build a description from node kinds and (source, target, *routes) rows; the route `default` is the default one."""
+    """Build a description from node kinds and (source, target, *routes) rows; `default` marks the default one."""
     described = [NodeDescription(START, "start")] if any(row[0] == START for row in edges) else []
     described += [n if isinstance(n, NodeDescription) else NodeDescription(name, n) for name, n in nodes.items()]
     return GraphDescription(
