@@ -132,15 +132,22 @@ def fingerprint(*parts: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def set_up(venv: pathlib.Path, extra: str, requirements: "list[str]", python: str) -> pathlib.Path:
-    """Make or update an environment that holds this checkout, editable; its Python."""
+def set_up(venv: pathlib.Path, extra: str, requirements: "list[str]", wanted: "str | None") -> pathlib.Path:
+    """Make or update an environment that holds this checkout, editable; its Python.
+
+    One that is there keeps its Python, unless another version is named.
+    """
     inside = python_of(venv)
+    present = probe(str(inside))
+    python = find_python(wanted) if wanted or not present else str(inside)
+    if present and present[:2] != (probe(python) or present)[:2]:
+        present = None
     stamps = [venv / ("%s.stamp" % name) for name in {extra, "dev"}]
     current = fingerprint(*requirements)
-    if inside.exists() and any(stamp.exists() and stamp.read_text() == current for stamp in stamps):
+    if present and any(stamp.exists() and stamp.read_text() == current for stamp in stamps):
         return inside
     say("Setting up %s (some minutes the first time)" % venv.name)
-    if not probe(str(inside)) and run([python, "-m", "venv", "--clear", str(venv)]):
+    if not present and run([python, "-m", "venv", "--clear", str(venv)]):
         raise Unable("%s could not make an environment in %s (see above)." % (python, venv))
     pip = [str(inside), "-m", "pip", "--disable-pip-version-check", "install", "-qq", "--no-input"]
     checkout = "%s[%s]" % (ROOT, extra) if extra else str(ROOT)
@@ -189,7 +196,7 @@ def lab(options: argparse.Namespace, rest: "list[str]") -> int:
     notebook = pathlib.Path(options.notebook).resolve()
     if not notebook.exists():
         raise Unable("There is no notebook %s; allowed is the path of an .ipynb file." % notebook)
-    python = str(set_up(VENV, "lab", [], find_python(options.python)))
+    python = str(set_up(VENV, "lab", [], options.python))
     if options.headless:
         return run([python, str(ROOT / "scripts" / "outcome.py"), str(notebook)])
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
@@ -202,13 +209,12 @@ def lab(options: argparse.Namespace, rest: "list[str]") -> int:
 
 def test(options: argparse.Namespace, rest: "list[str]") -> int:
     """Run format, lint, types and pytest; with arguments of pytest's own, pytest alone."""
-    python = find_python(options.python)
-    inside = str(set_up(VENV, "dev", [], python))
+    inside = str(set_up(VENV, "dev", [], options.python))
     chosen = rest
     if options.fast:
         chosen = ["-m", "not browser and not exe and not slow", *rest]
     else:
-        set_up(OLD_KERNEL_VENV, "", [OLD_KERNEL], python)
+        set_up(OLD_KERNEL_VENV, "", [OLD_KERNEL], options.python or inside)
         add_test_programs()
     failed = []
     for name, command, remedy in () if rest else CHECKS:
@@ -223,7 +229,7 @@ def test(options: argparse.Namespace, rest: "list[str]") -> int:
 
 def tidy(options: argparse.Namespace, rest: "list[str]") -> int:
     """Format the code and mend what the linter can."""
-    inside = str(set_up(VENV, "dev", [], find_python(options.python)))
+    inside = str(set_up(VENV, "dev", [], options.python))
     return run([inside, "-m", "ruff", "check", "--fix", ".", *rest]) | run([inside, "-m", "ruff", "format", "."])
 
 
