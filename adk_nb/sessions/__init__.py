@@ -1,0 +1,15 @@
+"""Keep sessions: what was said and done, the state, and the record of every node run; in memory or in a file."""
+
+from adk_nb.errors import StateSchemaError
+from adk_nb.events.state import State
+from adk_nb.sessions.base_session_service import BaseSessionService
+from adk_nb.sessions.in_memory_session_service import InMemorySessionService
+from adk_nb.sessions.session import Session
+
+__all__ = [
+    "BaseSessionService",
+    "InMemorySessionService",
+    "Session",
+    "State",
+    "StateSchemaError",
+]
