@@ -89,6 +89,8 @@ class NodeRun:
     """All questions asked by this run itself, open and answered."""
     open_below: tuple[str, ...] = ()
     """Interrupt ids that this run's children wait for."""
+    held_for: tuple[str, ...] = ()
+    """Paths of joins that hold this run's output and haven't fired yet."""
     error_type: str | None = None
     error_message: str | None = None
     error_path: str | None = None
@@ -100,6 +102,11 @@ class NodeRun:
     def is_finished(self) -> bool:
         """The run has its result and will never execute again."""
         return self.status is Status.COMPLETED
+
+    @property
+    def is_open(self) -> bool:
+        """Continuing the invocation needs this record: it isn't completed, or a join still holds its output."""
+        return self.status is not Status.COMPLETED or bool(self.held_for)
 
     @property
     def open_questions(self) -> list[Question]:
@@ -139,7 +146,7 @@ def run_from_dict(data: dict[str, Any]) -> NodeRun:
     for name in _VALUES:
         if name in fields:
             fields[name] = unpack(fields[name])
-    for name in ("sources", "open_below"):
+    for name in ("sources", "open_below", "held_for"):
         if name in fields:
             fields[name] = tuple(fields[name])
     fields["attempts"] = [Attempt(*attempt) for attempt in fields.get("attempts", ())]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from google.genai import types
@@ -34,6 +35,19 @@ class RequestInput(BaseModel):
     """The question in words."""
     response_schema: Any = None
     """What the answer must be: a type, a pydantic model or a JSON schema; `None` takes anything."""
+
+
+def chose_its_id(interrupt_id: str) -> bool:
+    """Say whether a node named the question itself, as against the random id that `RequestInput` gives.
+
+    Example:
+        >>> chose_its_id("approval"), chose_its_id(RequestInput().interrupt_id)
+        (True, False)
+    """
+    return _RANDOM_ID.fullmatch(interrupt_id) is None
+
+
+_RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
 
 def schema_of(response_schema: Any) -> dict[str, Any] | None:

@@ -52,9 +52,13 @@ class State:
             self._handed_out[key] = copy.deepcopy(value)
         return value
 
-    def __setitem__(self, key: str, value: Any) -> None:
+    def check(self, key: str, value: Any) -> None:
+        """Raise if this key may not be written, or not with this value."""
         if self._check is not None:
             self._check(key, value)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.check(key, value)
         self._handed_out.pop(key, None)
         self._value[key] = value
         self._delta[key] = value
@@ -94,16 +98,16 @@ class State:
         if not self._delta and not self._handed_out:
             return {}
         self._notice_changes()
-        taken = {key: snapshot(value, f"state[{key!r}]") for key, value in self._delta.items()}
-        self._delta.clear()
-        return taken
+        try:
+            return {key: snapshot(value, f"state[{key!r}]") for key, value in self._delta.items()}
+        finally:
+            self._delta.clear()
 
     def _notice_changes(self) -> None:
         for key, before in list(self._handed_out.items()):
             now = self._value.get(key, _ABSENT)
             if now is not _ABSENT and now != before:
-                if self._check is not None:
-                    self._check(key, now)
+                self.check(key, now)
                 self._delta[key] = now
                 self._handed_out[key] = copy.deepcopy(now)
 

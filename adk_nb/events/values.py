@@ -24,8 +24,25 @@ from typing import Any
 from google.genai import types
 from pydantic import BaseModel
 
-from adk_nb.errors import WorkflowDataError
+from adk_nb.errors import WorkflowDataError, one_of
 from adk_nb.events.read_only import ReadOnlyDict, ReadOnlyFields, ReadOnlyList, ReadOnlySet
+
+
+
+class Answer(dict[str, Any]):
+    """A person's answer with several fields: a dictionary whose keys can also be read as attributes.
+
+    Example:
+        >>> Answer(approved=True).approved
+        True
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"The answer has no field {name!r}: it has {one_of(name, self)}.") from None
+
 
 PLAIN = frozenset({str, int, float, bool, type(None)})
 _TAG = "$adk_nb"
@@ -161,6 +178,8 @@ def _copy(value: Any, where: str, at: str, exclude_none: bool) -> Any:
 
 
 def _copy_rare(value: Any, where: str, at: str, exclude_none: bool) -> Any:
+    if isinstance(value, Answer):
+        return Answer(_copy(dict(value), where, at, exclude_none))
     if isinstance(value, (set, frozenset)):
         kind: Callable[[Any], Any] = set if isinstance(value, set) else frozenset
         return kind(_copy(v, where, f"{at}{{…}}", exclude_none) for v in value)
@@ -241,6 +260,8 @@ def pack(value: Any) -> Any:
     if kind in _PACKERS:
         tag, to_json, _ = _PACKERS[kind]
         return {_TAG: tag, "v": to_json(value)}
+    if isinstance(value, Answer):
+        return {_TAG: "answer", "v": pack(dict(value))}
     if isinstance(value, types.Content):
         return {_TAG: "content", "v": value.model_dump(mode="json", exclude_none=True)}
     if isinstance(value, (set, frozenset)):
@@ -267,6 +288,8 @@ def unpack(value: Any) -> Any:
         return _UNPACKERS[tag](inner)
     if tag == "content":
         return types.Content.model_validate(inner)
+    if tag == "answer":
+        return Answer(unpack(inner))
     if tag == "dict":
         return {unpack(k): unpack(v) for k, v in inner}
     if tag == "float":

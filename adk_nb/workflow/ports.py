@@ -33,7 +33,8 @@ class RunLog(Protocol):
         """Store an event and the present form of some records, all or nothing.
 
         Args:
-            event: A finished event, or `None` when only records change. Its `temp:` state keys are not stored.
+            event: A finished event, or `None` when only records change. Its `temp:` state keys are not stored. The
+                session that the log was opened for shows it in `events`; its live `state` is left to the engine.
             runs: Records to insert, or to replace by `(invocation_id, path)`.
         Raises:
             StaleSessionError: another process wrote to the session since it was opened.
@@ -43,9 +44,9 @@ class RunLog(Protocol):
         """Return the record at a path, `None` when nothing ran there."""
 
     async def open_runs(self, invocation_id: str) -> list[NodeRun]:
-        """Return the records that aren't completed, in the order of their first append.
+        """Return the records whose `is_open` is true, in the order of their first append.
 
-        The cost must not grow with the number of completed ones.
+        The cost must not grow with the number of the others.
         """
 
     async def latest_runs(self, invocation_id: str, parent: str) -> list[NodeRun]:

@@ -1,0 +1,5 @@
+"""ADK's place for `Context`."""
+
+from adk_nb.workflow.context import Context
+
+__all__ = ["Context"]

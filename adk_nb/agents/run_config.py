@@ -1,0 +1,5 @@
+"""ADK's place for `RunConfig`."""
+
+from adk_nb.workflow.run_config import RunConfig
+
+__all__ = ["RunConfig"]

@@ -1,0 +1,103 @@
+"""Anything that can stand in an edge, turned into a node; `node` does it with options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, overload
+
+from adk_nb.errors import WorkflowConfigurationError
+from adk_nb.workflow.functions import FunctionNode
+from adk_nb.workflow.nodes import START, START_NAME, BaseNode, node_like_error
+from adk_nb.workflow.retry import RetryConfig
+
+
+def build_node(item: Any) -> BaseNode:
+    """Return the node that `item` stands for: itself, what its `as_node` offers, or a function node.
+
+    Raises:
+        WorkflowConfigurationError: it can't be a node.
+    """
+    if item == "START" or item == START_NAME:
+        return START
+    offer = getattr(item, "as_node", None)
+    if offer is not None and not isinstance(item, type):
+        offered = offer()
+        if isinstance(offered, BaseNode):
+            return offered
+    if callable(item) and not isinstance(item, BaseNode):
+        return FunctionNode(func=item)
+    raise node_like_error(item)
+
+
+@overload
+def node(node_like: Callable[..., Any] | BaseNode, **options: Any) -> BaseNode: ...
+
+
+@overload
+def node(node_like: None = None, **options: Any) -> Callable[[Callable[..., Any]], BaseNode]: ...
+
+
+def node(
+    node_like: Any = None,
+    *,
+    name: str | None = None,
+    rerun_on_resume: bool | None = None,
+    retry_config: RetryConfig | None = None,
+    timeout: float | None = None,
+    parameter_binding: Literal["state", "node_input"] = "state",
+) -> Any:
+    """Turn a function into a node, or give a node other options; also as `@node` and `@node(...)`.
+
+    A node given here isn't changed: with options, a copy is returned.
+
+    Example:
+        >>> @node(name="shout", timeout=5)
+        ... def upper(node_input: str) -> str:
+        ...     return node_input.upper()
+        >>> upper.name, upper.timeout
+        ('shout', 5.0)
+    """
+    if node_like is None:
+        return lambda item: node(
+            item,
+            name=name,
+            rerun_on_resume=rerun_on_resume,
+            retry_config=retry_config,
+            timeout=timeout,
+            parameter_binding=parameter_binding,
+        )
+    offers_itself = isinstance(node_like, BaseNode) or hasattr(node_like, "as_node")
+    if not offers_itself:
+        if not callable(node_like):
+            raise node_like_error(node_like)
+        return FunctionNode(
+            func=node_like,
+            name=name,
+            rerun_on_resume=bool(rerun_on_resume),
+            retry_config=retry_config,
+            timeout=timeout,
+            parameter_binding=parameter_binding,
+        )
+    options = {
+        "name": name,
+        "rerun_on_resume": rerun_on_resume,
+        "retry_config": retry_config,
+        "timeout": timeout,
+    }
+    given = {key: value for key, value in options.items() if value is not None}
+    built = build_node(node_like)
+    if not given:
+        return built
+    if name is not None and not name.isidentifier():
+        raise WorkflowConfigurationError(f"The node name {name!r} must be a valid Python identifier.")
+    return built.model_copy(update=given)
+
+
+def build_root(item: Any) -> BaseNode:
+    """Return the node that a runner runs for `item`: an object with `as_root` says itself what that is."""
+    offer = getattr(item, "as_root", None)
+    if offer is not None:
+        root = offer()
+        if isinstance(root, BaseNode):
+            return root
+    return build_node(item)

@@ -1,0 +1,266 @@
+"""What user code is handed: `Context` in nodes, `ReadonlyContext` where nothing may be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from google.genai import types
+
+from adk_nb.errors import WorkflowDataError
+from adk_nb.events.event_actions import EventActions
+from adk_nb.events.record import NodeRun
+from adk_nb.events.state import State
+from adk_nb.workflow.ports import SessionLike
+from adk_nb.workflow.run_config import RunConfig
+
+if TYPE_CHECKING:
+    from adk_nb.workflow.graph import Graph
+    from adk_nb.workflow.nodes import BaseNode
+
+
+class InvocationContext:
+    """What all nodes of one call of the runner share."""
+
+    def __init__(
+        self,
+        *,
+        invocation_id: str,
+        session: SessionLike,
+        root: BaseNode,
+        user_content: types.Content | None = None,
+        run_config: RunConfig | None = None,
+    ) -> None:
+        """Hold what is shared; only a runner makes one."""
+        self.invocation_id = invocation_id
+        self.session = session
+        self.root = root
+        self.user_content = user_content
+        self.run_config = run_config or RunConfig()
+        self.is_aborted = False
+        self.llm_calls = 0
+
+    @property
+    def app_name(self) -> str:
+        """The session's app."""
+        return self.session.app_name
+
+    @property
+    def user_id(self) -> str:
+        """The session's user."""
+        return self.session.user_id
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a node's body has given so far."""
+
+    output: Any = None
+    has_output: bool = False
+    is_published: bool = False
+    """An event carries the output already, this node's or a child's."""
+    route: Any = None
+    is_route_sent: bool = True
+    """No route was set on the context that isn't in an event yet."""
+
+
+class Children(Protocol):
+    """How a context runs what is below its node; the engine provides it."""
+
+    async def run_child(
+        self,
+        node_like: Any,
+        node_input: Any,
+        *,
+        use_as_output: bool,
+        run_id: str | None,
+        use_sub_branch: bool,
+        override_branch: str | None,
+    ) -> Any:
+        """Run a child to its end and return its output."""
+
+    async def run_graph(self, graph: Graph, node_input: Any, max_concurrency: int | None) -> None:
+        """Run a graph to its end and make its output the node's own."""
+
+
+class ReadonlyContext:
+    """A look at the run for code that must not change it, for instance an instruction."""
+
+    def __init__(self, invocation_context: InvocationContext, *, node: BaseNode | None = None) -> None:
+        """Look at a run; user code never makes one."""
+        self._invocation = invocation_context
+        self._node = node
+
+    @property
+    def user_content(self) -> types.Content | None:
+        """The message that started the run."""
+        return self._invocation.user_content
+
+    @property
+    def invocation_id(self) -> str:
+        """Id of the run of the root."""
+        return self._invocation.invocation_id
+
+    @property
+    def agent_name(self) -> str:
+        """Name of the agent or node that runs, `unknown` where there is none."""
+        return self._node.name if self._node is not None else "unknown"
+
+    @property
+    def session(self) -> Any:
+        """The session."""
+        return self._invocation.session
+
+    @property
+    def user_id(self) -> str:
+        """The session's user."""
+        return self._invocation.user_id
+
+    @property
+    def run_config(self) -> RunConfig:
+        """Settings of this call of the runner."""
+        return self._invocation.run_config
+
+    @property
+    def state(self) -> Any:
+        """The session's state, read-only."""
+        return MappingProxyType(self._invocation.session.state)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where and how one node runs, settled before its body starts."""
+
+    run: NodeRun
+    attempt: int
+    resume_inputs: Mapping[str, Any]
+    children: Children
+    state_check: Any = None
+
+
+class Context(ReadonlyContext):
+    """A node's way to the run: state, children, answers, its own output and route."""
+
+    def __init__(self, invocation_context: InvocationContext, *, node: BaseNode, place: Place) -> None:
+        """Stand for one try of one node run; user code never makes one."""
+        super().__init__(invocation_context, node=node)
+        self._place = place
+        self._state = State(invocation_context.session.state, {}, place.state_check)
+        self.outcome = Outcome()
+        self.actions = EventActions()
+        self.event_author: str | None = None
+
+    @property
+    def state(self) -> State:
+        """The session's state; writes are seen at once and stored with the node's next event."""
+        return self._state
+
+    @property
+    def node(self) -> BaseNode | None:
+        """The node that runs."""
+        return self._node
+
+    @property
+    def node_path(self) -> str:
+        """Path of this run, for instance `wf@1/a@2`."""
+        return self._place.run.path
+
+    @property
+    def run_id(self) -> str:
+        """Which run of the node this is, the end of the path."""
+        return self._place.run.run_id
+
+    @property
+    def branch(self) -> str | None:
+        """The lane this run lies on, `None` for the trunk."""
+        return self._place.run.branch
+
+    @property
+    def attempt_count(self) -> int:
+        """Which try this is, from 1."""
+        return self._place.attempt
+
+    @property
+    def resume_inputs(self) -> Mapping[str, Any]:
+        """The answers to this run's own questions so far, by interrupt id."""
+        return self._place.resume_inputs
+
+    @property
+    def interrupt_ids(self) -> set[str]:
+        """Ids of the questions that this run and its children still wait for."""
+        run = self._place.run
+        return {question.interrupt_id for question in run.open_questions} | set(run.open_below)
+
+    @property
+    def output(self) -> Any:
+        """What the node hands on; it can be set once."""
+        return self.outcome.output
+
+    @output.setter
+    def output(self, value: Any) -> None:
+        if self.outcome.has_output:
+            raise WorkflowDataError(
+                f"Node {self.agent_name!r} has set its output already: a node hands on at most one output a run."
+            )
+        self.outcome.output, self.outcome.has_output = value, True
+
+    @property
+    def route(self) -> Any:
+        """Which routed edges to follow."""
+        return self.outcome.route
+
+    @route.setter
+    def route(self, value: Any) -> None:
+        self.outcome.route, self.outcome.is_route_sent = value, False
+
+    @property
+    def is_aborted(self) -> bool:
+        """The run was told to stop."""
+        return self._invocation.is_aborted
+
+    def get_invocation_context(self) -> InvocationContext:
+        """Return what all nodes of this call share."""
+        return self._invocation
+
+    async def run_node(
+        self,
+        node: Any,
+        node_input: Any = None,
+        *,
+        use_as_output: bool = False,
+        run_id: str | None = None,
+        use_sub_branch: bool = False,
+        override_branch: str | None = None,
+    ) -> Any:
+        """Run a node, function or agent below this one and return its output.
+
+        The child's result is recorded: when this node runs again after a pause or a crash, a finished child isn't run
+        again and its recorded output is returned.
+
+        Args:
+            node: What to run.
+            node_input: Its input.
+            use_as_output: The child's output is this node's output.
+            run_id: A name for this run of the child that stays the same on a rerun, for instance `order-17`; without
+                it, runs are numbered in the order of the calls.
+            use_sub_branch: Give the child a lane of its own, so that it doesn't see its siblings' messages.
+            override_branch: Put the child on this lane.
+        Raises:
+            DynamicNodeFailError: the child failed.
+        """
+        return await self._place.children.run_child(
+            node,
+            node_input,
+            use_as_output=use_as_output,
+            run_id=run_id,
+            use_sub_branch=use_sub_branch,
+            override_branch=override_branch,
+        )
+
+    async def run_graph(self, graph: Graph, node_input: Any, max_concurrency: int | None = None) -> None:
+        """Run a graph below this node and make its output the node's own; `Workflow` is written with it."""
+        await self._place.children.run_graph(graph, node_input, max_concurrency)
+
+

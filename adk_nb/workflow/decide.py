@@ -1,0 +1,290 @@
+"""The one decision maker: graph state and a happening go in, commands come out.
+
+It serves live, retried, resumed and restored runs alike. It is deterministic, does no I/O and reads no clock; it may
+change the graph state that it owns, so a step costs the same in a graph of ten and of ten thousand nodes. The engine
+performs the commands.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from adk_nb.errors import WorkflowConfigurationError, one_of
+from adk_nb.events.paths import child_branch, child_path, common_branch
+from adk_nb.events.record import NodeRun, Status
+from adk_nb.workflow.graph import DEFAULT_ROUTE
+from adk_nb.workflow.nodes import START_NAME, BaseNode, JoinNode
+from adk_nb.workflow.run_state import GraphState
+
+TO_DO = frozenset({Status.PENDING, Status.RUNNING, Status.FAILED, Status.CANCELLED})
+"""Statuses of runs that have to execute when their invocation goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Happening: the graph got its input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """Happening: a restored or failed graph goes on; `ready` are the paths of the runs that have something to do."""
+
+    ready: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Happening: a run stopped executing; its record says how."""
+
+    run: NodeRun
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Command: execute this run."""
+
+    run: NodeRun
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Command: store this record together with the run that just ended."""
+
+    run: NodeRun
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Command: cancel all runs that execute now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Command: the graph is done for now."""
+
+    status: Literal[Status.COMPLETED, Status.WAITING, Status.FAILED, Status.INCOMPLETE, Status.CANCELLED]
+    output: Any = None
+    failed: NodeRun | None = None
+    error: WorkflowConfigurationError | None = None
+
+
+Happening = Begun | Continued | Ended
+Command = Start | Keep | Stop | Settle
+
+
+def decide(state: GraphState, happening: Happening) -> list[Command]:
+    """Return what to do about a happening, in order."""
+    commands: list[Command] = []
+    if isinstance(happening, Ended):
+        _end(state, happening.run, commands)
+    elif isinstance(happening, Begun):
+        targets = state.graph.outgoing(START_NAME).targets(None)
+        for target in targets:
+            _trigger(state, target, None, len(targets) > 1, commands)
+    else:
+        _go_on(state, happening.ready, commands)
+    if not state.running and not state.ready:
+        commands.append(_settle(state))
+    return commands
+
+
+def has_work(run: NodeRun, open_questions: Collection[str], ready_parents: Collection[str]) -> bool:
+    """Say whether an open run has something to do when its invocation goes on.
+
+    Args:
+        run: The record.
+        open_questions: Ids of all questions of the invocation that have no answer yet.
+        ready_parents: Paths of runs with a child that has something to do.
+    """
+    return (
+        run.status in TO_DO
+        or run.path in ready_parents
+        or any(interrupt_id not in open_questions for interrupt_id in run.open_below)
+    )
+
+
+def _go_on(state: GraphState, ready: Collection[str], commands: list[Command]) -> None:
+    state.failed, state.is_stopping = None, False
+    state.running.clear()
+    state.ready.clear()
+    for run in list(state.active.values()):
+        if run.path in ready:
+            _start(state, run, commands)
+
+
+def _end(state: GraphState, run: NodeRun, commands: list[Command]) -> None:
+    state.running.discard(run.path)
+    if run.status is Status.COMPLETED:
+        _complete(state, run, commands)
+    elif run.status is Status.FAILED:
+        if state.failed is None:
+            state.failed = run
+            state.is_stopping = True
+            state.ready.clear()
+            if state.running:
+                commands.append(Stop())
+    elif run.status is Status.INCOMPLETE:
+        state.short[run.name] = "; ".join(run.notes) or f"{run.name} ended without output"
+        _next_turn(state, run.name, commands)
+    elif run.status is not Status.WAITING:
+        state.is_stopping = True
+    if not state.is_stopping:
+        _fill_slots(state, commands)
+
+
+def _complete(state: GraphState, run: NodeRun, commands: list[Command]) -> None:
+    graph = state.graph
+    state.short.pop(run.name, None)
+    targets = graph.outgoing(run.name).targets(run.route)
+    if not targets and graph.outgoing(run.name).ranked:
+        note = dead_end(state, run)
+        run.notes.append(note)
+        state.short[run.name] = note
+    if not targets and run.output is not None:
+        state.outputs[run.name] = run
+    else:
+        state.outputs.pop(run.name, None)
+    for target in targets:
+        _trigger(state, target, run, len(targets) > 1, commands)
+    _next_turn(state, run.name, commands)
+
+
+def dead_end(state: GraphState, run: NodeRun) -> str:
+    """Return the sentence that says why no edge was followed from a completed run."""
+    outgoing = state.graph.outgoing(run.name)
+    known = one_of(run.route, [label for label in outgoing.labels if label != DEFAULT_ROUTE])
+    found = "no route" if run.route is None else f"the route {run.route!r}"
+    return (
+        f"{run.name} ended with {found}, which no edge handles, so its branch stopped there: known labels are {known}; "
+        f"correct the label, or add a DEFAULT_ROUTE edge."
+    )
+
+
+def _next_turn(state: GraphState, name: str, commands: list[Command]) -> None:
+    state.active.pop(name, None)
+    queue = state.queued.get(name)
+    if queue:
+        run = queue.popleft()
+        if not queue:
+            del state.queued[name]
+        state.active[name] = run
+        if not state.is_stopping:
+            _start(state, run, commands)
+
+
+def _start(state: GraphState, run: NodeRun, commands: list[Command]) -> None:
+    limit = state.max_concurrency
+    if limit is not None and 0 < limit <= len(state.running):
+        state.ready.append(run)
+        return
+    state.running.add(run.path)
+    commands.append(Start(run))
+
+
+def _fill_slots(state: GraphState, commands: list[Command]) -> None:
+    limit = state.max_concurrency
+    while state.ready and (limit is None or limit <= 0 or len(state.running) < limit):
+        run = state.ready.popleft()
+        state.running.add(run.path)
+        commands.append(Start(run))
+
+
+def _trigger(
+    state: GraphState, target: BaseNode, source: NodeRun | None, is_one_of_several: bool, commands: list[Command]
+) -> None:
+    if isinstance(target, JoinNode):
+        _arrive(state, target, source, commands)
+        return
+    run = _new_run(state, target)
+    run.input = state.input if source is None else source.output
+    run.sources = () if source is None else (source.path,)
+    branch = state.branch if source is None else source.branch
+    run.branch = child_branch(branch, run.name, run.run_id) if is_one_of_several else branch
+    _schedule(state, run, commands)
+
+
+def _arrive(state: GraphState, join: JoinNode, source: NodeRun | None, commands: list[Command]) -> None:
+    run = state.gathering.get(join.name)
+    if run is None:
+        run = state.gathering[join.name] = _new_run(state, join)
+        run.status = Status.GATHERING
+        commands.append(Keep(run))
+    held = state.arrived.setdefault(join.name, {})
+    if source is not None:
+        earlier = held.get(source.name)
+        if earlier is not None and earlier is not source:
+            earlier.held_for = tuple(path for path in earlier.held_for if path != run.path)
+            commands.append(Keep(earlier))
+        held[source.name] = source
+        source.held_for = (*source.held_for, run.path)
+    wanted = state.graph.predecessors(join.name)
+    if len(held) + (START_NAME in wanted) < len(wanted):
+        return
+    run.input = {name: held[name].output if name in held else state.input for name in wanted}
+    run.sources = tuple(one.path for one in held.values())
+    run.branch = common_branch([held[name].branch if name in held else state.branch for name in wanted])
+    run.status = Status.PENDING
+    for one in held.values():
+        one.held_for = tuple(path for path in one.held_for if path != run.path)
+        if one is not source:
+            commands.append(Keep(one))
+    del state.gathering[join.name], state.arrived[join.name]
+    _schedule(state, run, commands)
+
+
+def _new_run(state: GraphState, node: BaseNode) -> NodeRun:
+    number = state.counters[node.name] = state.counters.get(node.name, 0) + 1
+    run_id = str(number)
+    return NodeRun(
+        path=child_path(state.path, node.name, run_id),
+        name=node.name,
+        run_id=run_id,
+        parent=state.path,
+        invocation_id=state.invocation_id,
+        kind=node.kind,
+    )
+
+
+def _schedule(state: GraphState, run: NodeRun, commands: list[Command]) -> None:
+    commands.append(Keep(run))
+    if run.name in state.active:
+        state.queued.setdefault(run.name, deque()).append(run)
+        return
+    state.active[run.name] = run
+    if not state.is_stopping:
+        _start(state, run, commands)
+
+
+def _settle(state: GraphState) -> Settle:
+    if state.failed is not None:
+        return Settle(Status.FAILED, failed=state.failed)
+    if state.is_stopping:
+        return Settle(Status.CANCELLED)
+    if any(run.status is Status.WAITING for run in state.active.values()):
+        return Settle(Status.WAITING)
+    for name in state.gathering:
+        held = state.arrived.get(name, {})
+        missing = [one for one in state.graph.predecessors(name) if one not in held and one != START_NAME]
+        state.short[name] = (
+            f"the join {name!r} never fired: it got {', '.join(map(repr, held)) or 'nothing'} but waits for "
+            f"{', '.join(map(repr, missing))}, from which no edge led to it this time. Lead there on every route, or join "
+            f"only the nodes that always run."
+        )
+    at_end = [run for run in state.outputs.values() if state.graph.is_terminal(run.name)]
+    ended = at_end or list(state.outputs.values())
+    if len(ended) > 1:
+        names = ", ".join(repr(run.name) for run in ended)
+        return Settle(
+            Status.FAILED,
+            error=WorkflowConfigurationError(
+                f"Workflow at {state.path}: multiple terminal nodes produced output ({len(ended)}): {names}. A workflow "
+                f"has one output: lead them into a JoinNode, or let all but one return None."
+            ),
+        )
+    output = ended[0].output if ended else None
+    if state.gathering or (state.short and not ended):
+        return Settle(Status.INCOMPLETE, output=output)
+    return Settle(Status.COMPLETED, output=output)

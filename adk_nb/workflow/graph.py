@@ -1,0 +1,270 @@
+"""Edges as people write them, turned into a `Graph` with its indexes.
+
+An edge item is an `Edge` or a chain: a tuple whose neighbours are linked. A chain's elements are a node, a tuple of
+nodes (fan-out or fan-in) or a dictionary from route to node or nodes. The indexes are built once, so that a running
+workflow never scans nodes or edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from adk_nb.errors import WorkflowConfigurationError
+from adk_nb.events.event_actions import Route
+from adk_nb.workflow.build import build_node
+from adk_nb.workflow.check import check_graph
+from adk_nb.workflow.description import EdgeDescription, GraphDescription
+from adk_nb.workflow.nodes import START, START_NAME, BaseNode, node_like_error
+
+DEFAULT_ROUTE = "__DEFAULT__"
+"""The route of an edge that is followed when no other label matched."""
+
+
+class Edge(BaseModel):
+    """One edge between two nodes, followed always, on one route or on any of a list of routes."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    from_node: BaseNode
+    to_node: BaseNode
+    route: Route | None = None
+    """`None` follows the edge always."""
+
+    @property
+    def routes(self) -> tuple[Any, ...]:
+        """All labels of the edge, empty for an unconditional one."""
+        if self.route is None:
+            return ()
+        return tuple(self.route) if isinstance(self.route, list) else (self.route,)
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """The edges that leave one node, ready to be matched against a route. Targets keep the order of the edges."""
+
+    always: tuple[BaseNode, ...]
+    ranked: dict[str, int]
+    """Position of each target among the node's edges."""
+    by_route: dict[Any, tuple[BaseNode, ...]]
+    otherwise: tuple[BaseNode, ...]
+    """Targets of default edges."""
+
+    def targets(self, route: Any) -> tuple[BaseNode, ...]:
+        """Return the nodes that a completed run with this route triggers."""
+        if not self.by_route and not self.otherwise:
+            return self.always
+        labels = route if isinstance(route, list) else [] if route is None else [route]
+        matched = [target for label in labels for target in self.by_route.get(label, ())]
+        found = {target.name: target for target in (*self.always, *(matched or self.otherwise))}
+        return tuple(sorted(found.values(), key=lambda target: self.ranked[target.name]))
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """All labels that are handled, without the default."""
+        return tuple(self.by_route)
+
+
+_NO_EDGES = Outgoing((), {}, {}, ())
+
+
+class Graph(BaseModel):
+    """Nodes and edges of one workflow; the nodes are those that the edges name, in that order."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    nodes: list[BaseNode] = Field(default_factory=list)
+    edges: list[Edge] = Field(default_factory=list)
+
+    _by_name: dict[str, BaseNode]
+    _outgoing: dict[str, Outgoing]
+    _predecessors: dict[str, tuple[str, ...]]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_nodes(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("nodes"):
+            raise ValueError("Nodes are inferred from edges: give only edges=.")
+        return data
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Find the nodes and build the indexes."""
+        seen: dict[int, BaseNode] = {}
+        for edge in self.edges:
+            seen.setdefault(id(edge.from_node), edge.from_node)
+            seen.setdefault(id(edge.to_node), edge.to_node)
+        self.nodes = list(seen.values())
+        self._by_name = {node.name: node for node in self.nodes}
+        leaving: dict[str, list[Edge]] = {node.name: [] for node in self.nodes}
+        entering: dict[str, dict[str, None]] = {node.name: {} for node in self.nodes}
+        for edge in self.edges:
+            leaving[edge.from_node.name].append(edge)
+            entering[edge.to_node.name][edge.from_node.name] = None
+        self._outgoing = {name: _outgoing(edges) for name, edges in leaving.items()}
+        self._predecessors = {name: tuple(sources) for name, sources in entering.items()}
+
+    @classmethod
+    def from_edge_items(cls, items: Iterable[Any]) -> Graph:
+        """Return the graph of edges as people write them; it isn't checked yet.
+
+        Raises:
+            WorkflowConfigurationError: an item isn't an edge, or an element of a chain can't be a node.
+        """
+        nodes = _Nodes()
+        edges: list[Edge] = []
+        for item in items:
+            edges.extend(_edges_of(item, nodes))
+        return cls(edges=edges)
+
+    def validate_graph(self) -> None:
+        """Check the whole graph.
+
+        Raises:
+            GraphValidationError: it can't run; the message names the nodes and what to do.
+        """
+        if self.edges:
+            check_graph(self)
+
+    def node(self, name: str) -> BaseNode:
+        """Return the node of this name."""
+        return self._by_name[name]
+
+    def outgoing(self, name: str) -> Outgoing:
+        """Return the edges that leave a node."""
+        return self._outgoing.get(name, _NO_EDGES)
+
+    def predecessors(self, name: str) -> tuple[str, ...]:
+        """Return the names of all nodes with an edge into this one, in the order of the edges."""
+        return self._predecessors[name]
+
+    def is_terminal(self, name: str) -> bool:
+        """Say whether no edge leaves the node."""
+        return not self.outgoing(name).ranked
+
+    def get_next_pending_nodes(self, node_name: str, routes_to_match: Any) -> list[str]:
+        """Return the names of the nodes that a completed node with these routes triggers."""
+        return [target.name for target in self.outgoing(node_name).targets(routes_to_match)]
+
+    def describe(self, name: str, kind: Literal["workflow"] = "workflow") -> GraphDescription:
+        """Return the graph as plain data for drawings."""
+        return GraphDescription(
+            name=name,
+            kind=kind,
+            nodes=tuple(node.describe_node() for node in self.nodes),
+            edges=tuple(
+                EdgeDescription(
+                    source=edge.from_node.name,
+                    target=edge.to_node.name,
+                    routes=tuple(str(label) for label in edge.routes if label != DEFAULT_ROUTE),
+                    is_default=DEFAULT_ROUTE in edge.routes,
+                )
+                for edge in self.edges
+            ),
+        )
+
+
+class _Nodes:
+    """The nodes of one graph while it is read: the same object always becomes the same node."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Any, BaseNode]] = {}
+
+    def get(self, item: Any) -> BaseNode:
+        if item is START or item == "START" or item == START_NAME:
+            return START
+        if id(item) not in self._known:
+            self._known[id(item)] = (item, build_node(item))
+        return self._known[id(item)][1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stop:
+    """One element of a chain: nodes, or nodes by route."""
+
+    nodes: tuple[tuple[Any, BaseNode], ...]
+    is_map: bool
+
+
+def _edges_of(item: Any, nodes: _Nodes) -> Iterator[Edge]:
+    if isinstance(item, Edge):
+        yield item
+        return
+    if not isinstance(item, (tuple, list)):
+        raise WorkflowConfigurationError(
+            f"Invalid edge type {type(item).__name__} ({item!r:.80}): an edge is a tuple such as ('START', a, b), "
+            f"(a, {{'yes': b, 'no': c}}), or an Edge."
+        )
+    if len(item) < 2:
+        raise WorkflowConfigurationError(
+            f"The chain {item!r:.80} has {len(item)} element{'s' * (len(item) != 1)} and makes no edge: give at least two, "
+            f"for instance ('START', a)."
+        )
+    stops = [_stop(element, nodes) for element in item]
+    for source, target in zip(stops, stops[1:], strict=False):
+        if source.is_map and target.is_map:
+            raise WorkflowConfigurationError(
+                "Consecutive routing maps in one chain: put a node between the two dictionaries."
+            )
+        for _, from_node in source.nodes:
+            for route, to_node in target.nodes:
+                yield Edge(from_node=from_node, to_node=to_node, route=route)
+
+
+def _stop(element: Any, nodes: _Nodes) -> _Stop:
+    if isinstance(element, dict):
+        if not element:
+            raise WorkflowConfigurationError("Routing map must not be empty: give at least one route.")
+        return _Stop(tuple(_routed(element, nodes)), is_map=True)
+    if isinstance(element, (tuple, list)):
+        if not element:
+            raise WorkflowConfigurationError(
+                "An empty tuple stands in a chain, so the chain is cut there: name the nodes to fan out to, or leave it out."
+            )
+        return _Stop(tuple((None, nodes.get(one)) for one in element), is_map=False)
+    return _Stop(((None, nodes.get(element)),), is_map=False)
+
+
+def _routed(routes: dict[Any, Any], nodes: _Nodes) -> Iterator[tuple[Any, BaseNode]]:
+    for route, target in routes.items():
+        if not isinstance(route, (str, int, bool)):
+            raise WorkflowConfigurationError(
+                f"Invalid routing map key {route!r} of type {type(route).__name__}: a route is a str, int or bool."
+            )
+        if isinstance(target, dict):
+            raise WorkflowConfigurationError(
+                f"Invalid routing map value for route {route!r}: a dictionary can't stand inside a dictionary; "
+                f"route again from the node that decides."
+            )
+        targets = target if isinstance(target, (tuple, list)) else (target,)
+        if not targets:
+            raise WorkflowConfigurationError(
+                f"Invalid routing map value for route {route!r}: the tuple is empty, so nothing would run."
+            )
+        for one in targets:
+            if isinstance(one, (dict, tuple, list)):
+                raise WorkflowConfigurationError(
+                    f"Invalid node in fan-out tuple for route {route!r}: {node_like_error(one)}"
+                )
+            yield route, nodes.get(one)
+
+
+def _outgoing(edges: list[Edge]) -> Outgoing:
+    always: list[BaseNode] = []
+    by_route: dict[Any, list[BaseNode]] = {}
+    otherwise: list[BaseNode] = []
+    ranked: dict[str, int] = {}
+    for position, edge in enumerate(edges):
+        ranked.setdefault(edge.to_node.name, position)
+        if edge.route is None:
+            always.append(edge.to_node)
+        for label in edge.routes:
+            if label == DEFAULT_ROUTE:
+                otherwise.append(edge.to_node)
+            else:
+                by_route.setdefault(label, []).append(edge.to_node)
+    return Outgoing(tuple(always), ranked, {k: tuple(v) for k, v in by_route.items()}, tuple(otherwise))
+
+

@@ -1,0 +1,262 @@
+"""What a node is: `BaseNode` and the two nodes every graph has words for, `START` and `JoinNode`.
+
+The engine drives nodes through `run`, or through `call` when a node's body returns once; `as_event` turns whatever a
+body yields or returns into an event. Subclasses override `_run_impl`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+from google.genai import types
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, field_validator
+
+from adk_nb.errors import WorkflowConfigurationError
+from adk_nb.events.event import Event
+from adk_nb.events.request_input import REQUEST_INPUT, RequestInput, schema_of
+from adk_nb.events.values import snapshot
+from adk_nb.workflow.description import GraphDescription, Kind, NodeDescription
+from adk_nb.workflow.retry import RetryConfig
+
+if TYPE_CHECKING:
+    from adk_nb.workflow.context import Context
+
+START_NAME = "__START__"
+
+
+class BaseNode(BaseModel):
+    """One step of a workflow; override `_run_impl`, an async generator, to write your own.
+
+    What `_run_impl` yields becomes events: an `Event` as it is, a `RequestInput` as a question that pauses the run,
+    `None` nothing, any other value the node's output. A node hands on at most one output a run.
+
+    Example:
+        >>> class Shout(BaseNode):
+        ...     async def _run_impl(self, *, ctx, node_input):
+        ...         yield str(node_input).upper()
+        >>> Shout(name="shout").name
+        'shout'
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    kind: ClassVar[Kind] = "node"
+    returns_once: ClassVar[bool] = False
+    """The engine asks `call` for one value instead of iterating `run`."""
+    speaks_as_itself: ClassVar[bool] = False
+    """Events carry the node's own name as author, not the name of its workflow."""
+
+    name: str
+    """A Python identifier, unique among the nodes of one workflow."""
+    description: str = ""
+    rerun_on_resume: bool = False
+    """After an answer: `True` runs the node again from its start, `False` takes the answer as its output."""
+    wait_for_output: bool = False
+    """A run without output and route triggers nothing; the next trigger runs the node again."""
+    retry_config: RetryConfig | None = None
+    """When to try again after an error; `None` means never."""
+    timeout: float | None = None
+    """Seconds that one try may take; `None` means no limit."""
+    input_schema: Any = None
+    """Type that the input must fit; `None` takes anything."""
+    output_schema: Any = None
+    """Type that the output must fit; `None` takes anything."""
+    state_schema: type[BaseModel] | None = None
+    """Model whose fields are the state keys that this node and the nodes below may write; `None` allows all."""
+
+    @field_validator("name")
+    @classmethod
+    def _check_name(cls, name: str) -> str:
+        if not name.isidentifier():
+            raise ValueError(
+                f"The node name {name!r} must be a valid Python identifier: use letters, digits and '_', for "
+                f"instance {_identifier_like(name)!r}."
+            )
+        return name
+
+    @final
+    async def run(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Event, None]:
+        """Run the body once and yield its events; the input is checked first."""
+        node_input = self.checked_input(node_input)
+        if self.returns_once:
+            event = self.as_event(await self.call(ctx=ctx, node_input=node_input))
+            if event is not None:
+                yield event
+            return
+        async with contextlib.aclosing(self._run_impl(ctx=ctx, node_input=node_input)) as items:
+            async for item in items:
+                event = self.as_event(item)
+                if event is not None:
+                    yield event
+
+    async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        raise NotImplementedError(f"{type(self).__name__} has no _run_impl: override it with an async generator.")
+        yield  # makes this an async generator, as overrides are
+
+    async def call(self, *, ctx: Context, node_input: Any) -> Any:
+        """Run a body that returns one value; only for nodes with `returns_once`."""
+        raise NotImplementedError(f"{type(self).__name__} has no call: override it, or leave returns_once False.")
+
+    def as_node(self) -> BaseNode:
+        """Return what stands for this object in a graph: itself, or a changed copy."""
+        return self
+
+    def checked_input(self, value: Any) -> Any:
+        """Return the input as `input_schema` wants it, models as dictionaries."""
+        return fit(value, self.input_schema, f"input of node {self.name!r}")
+
+    def checked_output(self, value: Any) -> Any:
+        """Return a snapshot of the output as `output_schema` wants it, models as dictionaries without `None` fields."""
+        if self.output_schema is not None and value is not None:
+            value = fit(value, self.output_schema, f"output of node {self.name!r}")
+        return snapshot(value, f"output of node {self.name!r}")
+
+    def as_event(self, item: Any) -> Event | None:
+        """Return the event for one thing that the body yielded or returned, `None` for nothing."""
+        if item is None:
+            return None
+        if isinstance(item, Event):
+            event = item.model_copy()
+            event.output = self.checked_output(event.output)
+            return event
+        if isinstance(item, RequestInput):
+            return question_event(item)
+        return Event(output=self.checked_output(item))
+
+    @property
+    def detail(self) -> str:
+        """One line about the node for drawings; may be empty."""
+        return self.description
+
+    def describe(self) -> GraphDescription:
+        """Return what a drawing of this node alone shows: a graph with one node."""
+        return GraphDescription(name=self.name, kind=self.kind, nodes=(self.describe_node(),))
+
+    def describe_node(self) -> NodeDescription:
+        """Return this node as a part of a drawing."""
+        return NodeDescription(name=self.name, kind=self.kind, detail=self.detail)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        # The one look upwards: a notebook draws any node, and only a notebook needs the drawing code.
+        from adk_nb.notebook.display import node_bundle
+
+        return node_bundle(self, include=include, exclude=exclude)
+
+
+class StartNode(BaseNode):
+    """Where a graph begins; it is never executed."""
+
+    kind: ClassVar[Kind] = "start"
+
+
+START = StartNode(name=START_NAME)
+"""The start of every graph; the string `"START"` in an edge means the same."""
+
+
+class JoinNode(BaseNode):
+    """Wait for every predecessor, then pass on what each of them handed on.
+
+    The output is `{predecessor name: output}` in the order of the edges; `None` stands for a predecessor without
+    output. With `input_schema`, each predecessor's output must fit it.
+
+    Example:
+        >>> JoinNode(name="both").name
+        'both'
+    """
+
+    kind: ClassVar[Kind] = "join"
+    returns_once: ClassVar[bool] = True
+
+    async def call(self, *, ctx: Context, node_input: Any) -> Any:
+        """Return the collected outputs."""
+        return node_input
+
+    def checked_input(self, value: Any) -> Any:
+        """Return the collected outputs, each checked against `input_schema`."""
+        if self.input_schema is None:
+            return value
+        return {
+            name: None if one is None else fit(one, self.input_schema, f"output of {name!r} at join {self.name!r}")
+            for name, one in value.items()
+        }
+
+
+@functools.lru_cache(maxsize=1024)
+def adapter_for(hint: Any) -> TypeAdapter[Any]:
+    """Return the cached validator of a type."""
+    return TypeAdapter(hint)
+
+
+def fit(value: Any, schema: Any, what: str) -> Any:
+    """Return `value` as a schema wants it, models as dictionaries without `None` fields.
+
+    A schema given as JSON-schema dictionary describes and isn't enforced.
+
+    Raises:
+        ValidationError: it doesn't fit; its title says which value of which node.
+    """
+    if schema is None or isinstance(schema, dict):
+        return value
+    if isinstance(value, types.Content):
+        value = content_value(value)
+    adapter = adapter_for(schema)
+    try:
+        valid = adapter.validate_python(value)
+    except ValidationError as error:
+        raise titled(error, what) from None
+    return adapter.dump_python(valid, exclude_none=True)
+
+
+def content_value(content: types.Content) -> Any:
+    """Return a message's text as JSON value where it is JSON, else the text."""
+    text = "".join(part.text for part in content.parts or () if part.text and not part.thought)
+    try:
+        return adapter_for(Any).validate_json(text)
+    except ValidationError:
+        return text
+
+
+def titled(error: ValidationError, title: str) -> ValidationError:
+    """Return a pydantic error with a title that says where the value was."""
+    lines: Any = [
+        {"type": line["type"], "loc": line["loc"], "input": line["input"], "ctx": line.get("ctx", {})}
+        for line in error.errors(include_url=False)
+    ]
+    try:
+        return ValidationError.from_exception_data(title, lines)
+    except (TypeError, KeyError):  # a custom error type can't be built again: keep the original
+        return error
+
+
+def question_event(request: RequestInput) -> Event:
+    """Return the event that publishes a question: a function call that waits for an answer from outside."""
+    call = types.FunctionCall(
+        id=request.interrupt_id,
+        name=REQUEST_INPUT,
+        args={
+            "interruptId": request.interrupt_id,
+            "payload": snapshot(request.payload, "payload of the question"),
+            "message": request.message,
+            "response_schema": schema_of(request.response_schema),
+        },
+    )
+    return Event(
+        content=types.Content(role="model", parts=[types.Part(function_call=call)]),
+        long_running_tool_ids={request.interrupt_id},
+    )
+
+
+def _identifier_like(name: str) -> str:
+    text = "".join(c if c.isalnum() or c == "_" else "_" for c in name).strip("_") or "node"
+    return text if text.isidentifier() else f"node_{text}"
+
+
+def node_like_error(item: object) -> WorkflowConfigurationError:
+    """Return the error for something that can't be a node."""
+    return WorkflowConfigurationError(
+        f"Invalid node type {type(item).__name__} ({item!r:.80}): a node is a function, an Agent, a Workflow, a JoinNode "
+        f"or another BaseNode, a tool, or 'START'."
+    )

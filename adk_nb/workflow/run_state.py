@@ -1,0 +1,88 @@
+"""Where one run of a graph stands: which node runs are open, what they wait for, what the terminal nodes gave."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from adk_nb.events.paths import last_segment
+from adk_nb.events.record import NodeRun, Status
+from adk_nb.workflow.graph import Graph
+
+
+@dataclass(slots=True)
+class GraphState:
+    """The state of one run of one graph; only `decide` changes it."""
+
+    graph: Graph
+    path: str
+    """Path of the workflow's run."""
+    invocation_id: str
+    input: Any = None
+    branch: str | None = None
+    max_concurrency: int | None = None
+    counters: dict[str, int] = field(default_factory=dict)
+    """Run ids given so far, by node name."""
+    active: dict[str, NodeRun] = field(default_factory=dict)
+    """The one run of each node that has its turn, by node name."""
+    queued: dict[str, deque[NodeRun]] = field(default_factory=dict)
+    """Triggers of nodes whose turn is taken, oldest first."""
+    ready: deque[NodeRun] = field(default_factory=deque)
+    """Runs that could start but for `max_concurrency`."""
+    gathering: dict[str, NodeRun] = field(default_factory=dict)
+    """The join runs that haven't fired, by node name."""
+    arrived: dict[str, dict[str, NodeRun]] = field(default_factory=dict)
+    """The runs that each unfired join holds, by join name and predecessor name."""
+    outputs: dict[str, NodeRun] = field(default_factory=dict)
+    """The last run with an output of each node where the graph ended."""
+    short: dict[str, str] = field(default_factory=dict)
+    """Why a node ended short, by node name."""
+    running: set[str] = field(default_factory=set)
+    """Paths of the runs that execute now."""
+    failed: NodeRun | None = None
+    """The first run that failed."""
+    is_stopping: bool = False
+
+
+def restore_graph(state: GraphState, open_runs: Iterable[NodeRun], latest: Iterable[NodeRun]) -> None:
+    """Rebuild a graph's state from its records.
+
+    Args:
+        state: A fresh state.
+        open_runs: The open records directly below the graph, in the order of their creation.
+        latest: The newest completed record of each node directly below the graph.
+    """
+    graph = state.graph
+    for run in latest:
+        _count(state, run)
+        if ends_at(graph, run):
+            if run.output is not None:
+                state.outputs[run.name] = run
+            if not graph.is_terminal(run.name):
+                state.short[run.name] = "; ".join(run.notes)
+    for run in open_runs:
+        _count(state, run)
+        if run.status is Status.COMPLETED:
+            for join_path in run.held_for:
+                state.arrived.setdefault(last_segment(join_path)[0], {})[run.name] = run
+        elif run.status is Status.GATHERING:
+            state.gathering[run.name] = run
+        elif run.status is Status.INCOMPLETE:
+            state.short[run.name] = "; ".join(run.notes) or f"{run.name} ended without output"
+        elif run.name in state.active:
+            state.queued.setdefault(run.name, deque()).append(run)
+        else:
+            state.active[run.name] = run
+
+
+def ends_at(graph: Graph, run: NodeRun) -> bool:
+    """Say whether the graph ended at this run: no edge leaves its node, or none that its route follows."""
+    outgoing = graph.outgoing(run.name)
+    return not outgoing.ranked or not outgoing.targets(run.route)
+
+
+def _count(state: GraphState, run: NodeRun) -> None:
+    if run.run_id.isdigit():
+        state.counters[run.name] = max(state.counters.get(run.name, 0), int(run.run_id))

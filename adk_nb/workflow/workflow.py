@@ -1,0 +1,68 @@
+"""`Workflow`: a node that holds a graph."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field
+
+from adk_nb.workflow.description import GraphDescription, Kind, NodeDescription
+from adk_nb.workflow.graph import Graph
+from adk_nb.workflow.nodes import BaseNode
+
+if TYPE_CHECKING:
+    from adk_nb.workflow.context import Context
+
+
+class Workflow(BaseNode):
+    """Nodes and the edges that say what runs next; a workflow can be a node of another one.
+
+    Its output is the output of the one node where the graph ends.
+
+    Example:
+        >>> def shout(node_input: str) -> str:
+        ...     return node_input.upper()
+        >>> flow = Workflow(name="flow", edges=[("START", shout)])
+        >>> [node.name for node in flow.graph.nodes]
+        ['__START__', 'shout']
+    Raises:
+        GraphValidationError: the edges don't form a graph that can run.
+        WorkflowConfigurationError: an edge can't be read.
+    """
+
+    kind: ClassVar[Kind] = "workflow"
+
+    rerun_on_resume: bool = True
+    edges: list[Any] = Field(default_factory=list)
+    """Chains such as `("START", a, b)`, `(a, {"yes": b, "no": c})`, `((b, c), join)`, or `Edge` objects."""
+    max_concurrency: int | None = None
+    """How many of its nodes may run at once; `None` and 0 mean no limit."""
+    graph: Graph | None = None
+    """The compiled edges; a graph given here is checked like one from edges."""
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Compile and check the graph."""
+        if self.graph is None:
+            self.graph = Graph.from_edge_items(self.edges)
+        self.graph.validate_graph()
+
+    async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        assert self.graph is not None  # noqa: S101  # set when the model was built
+        await ctx.run_graph(self.graph, node_input, self.max_concurrency)
+        return
+        yield  # makes this an async generator, as the node contract wants
+
+    @property
+    def detail(self) -> str:
+        """The description."""
+        return self.description
+
+    def describe(self) -> GraphDescription:
+        """Return the graph as plain data for drawings."""
+        assert self.graph is not None  # noqa: S101  # set when the model was built
+        return self.graph.describe(self.name)
+
+    def describe_node(self) -> NodeDescription:
+        """Return this workflow as a part of a drawing of another one."""
+        return NodeDescription(name=self.name, kind=self.kind, detail=self.detail, inner=self.describe())
