@@ -1,7 +1,7 @@
 """What a cell shows when it ends in something that we draw.
 
-Rooms above the notebook don't import it: a node's own display method asks `node_bundle` here, at the moment it is shown.
-Other rooms of the notebook tell `register` how their things are drawn, and `show` draws anything.
+Rooms above the notebook don't import it: a node's own display method asks `node_bundle` here when it is shown. Other
+rooms of the notebook tell `register` how their things are drawn, and `show` draws anything.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def mime_bundle(thing: Any) -> Bundle:
 
 
 def node_bundle(node: Any, include: Iterable[str] | None = None, exclude: Iterable[str] | None = None) -> Bundle:
-    """Answer IPython's `_repr_mimebundle_` for a node; `include` and `exclude` are mime types, as IPython passes them."""
+    """Answer IPython's `_repr_mimebundle_` for a node; the two filters are mime types, as IPython gives them."""
     bundle = mime_bundle(node)
     wanted = set(bundle if include is None else include) - set(exclude or ())
     return {mime: data for mime, data in bundle.items() if mime in wanted}

@@ -61,13 +61,14 @@ def fit(text: str, width: float, size: float, *, bold: bool = False) -> str:
     """
     table = _BOLD if bold else _REGULAR
     room = width * 50 / size
+    mark = _fiftieths("…", table)
     used = 0.0
     kept = 0
     for count, char in enumerate(text, 1):
         used += _fiftieths(char, table)
         if used > room:
             return text[:kept].rstrip() + "…"
-        if used + 50 <= room:
+        if used + mark <= room:
             kept = count
     return text
 

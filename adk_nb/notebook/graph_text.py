@@ -129,13 +129,16 @@ class _DotWriter:
         self._count = 0
 
     def write(self, graph: GraphDescription, indent: str) -> tuple[str, str]:
-        """Write nodes and edges; return the ids of the first and the last node."""
+        """Write nodes and edges; return the ids of the first and the last node, empty for an empty graph."""
         ends: dict[str, tuple[str, str, str]] = {}
         for node in graph.nodes:
             number = self._count
             self._count += 1
             if node.inner is not None and node.inner.nodes:
-                self._lines += [f"{indent}subgraph cluster_{number} {{", f"{indent}  label={_quoted(node.name)}"]
+                self._lines += [
+                    f"{indent}subgraph cluster_{number} {{",
+                    f"{indent}  label={_quoted(shown_name(node.name))}",
+                ]
                 ends[node.name] = (*self.write(node.inner, indent + "  "), f"cluster_{number}")
                 self._lines.append(indent + "}")
             else:
@@ -144,8 +147,8 @@ class _DotWriter:
         for edge in graph.edges:
             if edge.source in ends and edge.target in ends:
                 self._lines.append(indent + _dot_edge(edge, ends[edge.source], ends[edge.target]))
-        first, last = next(iter(ends.values())), list(ends.values())[-1]
-        return first[0], last[1]
+        tied = list(ends.values()) or [("", "", "")]
+        return tied[0][0], tied[-1][1]
 
 
 def _look(node: NodeDescription) -> str:

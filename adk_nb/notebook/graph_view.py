@@ -142,7 +142,7 @@ def draw_graph(
     description: GraphDescription, marks: RunMarks | None = None, *, id_prefix: str = "", styled: bool = True
 ) -> Drawing:
     """Draw a graph as `graph_svg` does, and keep the one line that the layout has to say."""
-    measured = _measure(description)
+    measured, note = _measure(description)
     placement = measured.placement
     width, height = placement.width + 2 * _MARGIN, placement.height + 2 * _MARGIN
     pen = _Pen(marks, re.sub(r"[^A-Za-z0-9_-]", "", id_prefix))
@@ -157,7 +157,7 @@ def draw_graph(
         'font-family="system-ui,\'Segoe UI\',Roboto,\'DejaVu Sans\',sans-serif" direction="ltr" fill="#0f172a">'
         f"{f'<style>{style_sheet()}</style>' if styled else ''}{body}</svg>"
     )
-    return Drawing(svg, placement.note)
+    return Drawing(svg, note)
 
 
 @functools.cache
@@ -168,8 +168,8 @@ def style_sheet() -> str:
     return re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"\s+", " ", text)).replace(";}", "}").strip()
 
 
-def _measure(description: GraphDescription) -> _Measured:
-    """Measure and lay out from the innermost graphs outwards, all graphs of one depth together."""
+def _measure(description: GraphDescription) -> tuple[_Measured, str]:
+    """Measure and lay out from the innermost graphs outwards, all graphs of one depth together; with the first note."""
     by_depth: list[list[GraphDescription]] = []
     level = [description]
     while level:
@@ -177,16 +177,18 @@ def _measure(description: GraphDescription) -> _Measured:
         level = [node.inner for graph in level for node in graph.nodes if node.inner is not None and node.inner.nodes]
     # By identity: equal graphs are laid out once anyway, and hashing a deep description at each level is slow.
     done: dict[int, _Measured] = {}
+    notes: list[str] = []
     for graphs in reversed(by_depth):
         boxes = [tuple(_box(node, done) for node in graph.nodes) for graph in graphs]
         edges = [tuple(_labelled(graph)) for graph in graphs]
         # Twice: the first layout tells which boxes stand above each other, and those get one width.
-        places = lay_out(list(map(_sketch, graphs, boxes, edges)))
-        boxes = list(map(_evened, boxes, places))
+        first = lay_out(list(map(_sketch, graphs, boxes, edges)))
+        boxes = list(map(_evened, boxes, first))
         places = lay_out(list(map(_sketch, graphs, boxes, edges)))
         for graph, b, e, place in zip(graphs, boxes, edges, places, strict=True):
             done[id(graph)] = _Measured(graph, b, e, place)
-    return done[id(description)]
+        notes += [place.note for place in (*first, *places) if place.note]
+    return done[id(description)], notes[0] if notes else ""
 
 
 def _labelled(graph: GraphDescription) -> Iterator[tuple[EdgeDescription, str]]:

@@ -32,6 +32,8 @@ _WAYPOINT = (10.0, 2.0)
 _LOOP_ROOM = 30.0
 _NECK = 7.0
 _KEPT = 256
+# What reading an answer of an unknown shape may raise.
+_NONSENSE = (LookupError, TypeError, AttributeError, StopIteration)
 
 
 class LayoutError(AdkNbError):
@@ -135,7 +137,7 @@ def _ask_programs(sketches: Sequence[Sketch]) -> list[Placement]:
         except subprocess.TimeoutExpired:
             _hung.add(name)
             complaints.append(f"{name} gave no layout within {TIMEOUT_S:g} s")
-        except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError, StopIteration) as error:
+        except (OSError, subprocess.SubprocessError, ValueError, *_NONSENSE) as error:
             complaints.append(f"{name} failed ({_first_line(error)})")
     raise LayoutError(f"{', '.join(complaints)}. To see the drawing, install graphviz, or: pip install graphviz-pure")
 
