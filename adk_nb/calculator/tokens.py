@@ -19,7 +19,7 @@ from adk_nb.calculator.inputs import (
 from adk_nb.errors import ConfigurationError
 
 # A share written in decimals can lie just below the half it stands for (0.7 × 45 is 31.499999999999996).
-_ROUNDING_SLACK = 1e-12
+_COUNT_SLACK = 1e-12
 
 
 def judgment_nodes(process_length: int, judgment_share: float) -> int:
@@ -35,7 +35,7 @@ def judgment_nodes(process_length: int, judgment_share: float) -> int:
     n, j = checked_process_length(process_length), checked_judgment_share(judgment_share)
     if n == 0 or j == 0:
         return 0
-    return min(max(math.floor(j * n * (1 + _ROUNDING_SLACK) + 0.5), 1), n)
+    return min(max(math.floor(j * n * (1 + _COUNT_SLACK) + 0.5), 1), n)
 
 
 def loop_tokens(process_length: int, tokens_per_step: float) -> int | float:

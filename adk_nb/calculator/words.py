@@ -7,6 +7,10 @@ from typing import NamedTuple
 
 from adk_nb.calculator.comparison import Comparison
 
+# A power computed through logarithms can lie a last digit below the half it stands for (0.95² is 90.25 %).
+_ROUNDING_SLACK = 1e-9
+_LONGEST_SAID = 1_000_000
+
 
 class Phrase(NamedTuple):
     """A piece of a sentence; the numbers that matter are strong."""
@@ -28,7 +32,7 @@ def format_percent(share: float) -> str:
         return "0 %"
     if share >= 1:
         return "100 %"
-    tenths = math.floor(share * 1000 + 0.5)
+    tenths = math.floor(share * 1000 + 0.5 + _ROUNDING_SLACK)
     if tenths == 0:
         return "< 0.1 %"
     if tenths == 1000:
@@ -154,9 +158,15 @@ def horizon_phrases(comparison: Comparison) -> list[Phrase]:
     """
     if comparison.horizon == math.inf:
         return [Phrase("At this accuracy a loop is right at any length.")]
-    steps = math.floor(comparison.horizon + 1e-9)
+    steps = math.floor(comparison.horizon + _ROUNDING_SLACK)
     if steps == 0:
         return [Phrase("At this accuracy a loop is wrong more than half the time after a single step.")]
+    if steps > _LONGEST_SAID:
+        return [
+            Phrase("At this accuracy a loop is right at least half the time even over "),
+            Phrase(_number(_LONGEST_SAID, "step"), True),
+            Phrase("."),
+        ]
     return [
         Phrase("At this accuracy a loop is right at least half the time up to "),
         Phrase(_number(steps, "step"), True),

@@ -105,7 +105,13 @@ def test_sentence_about_success(inputs: dict[str, float], sentence: str) -> None
 
 @pytest.mark.parametrize(
     ("p", "words"),
-    [(1, "at any length."), (0.97, "up to 22 steps."), (0.5, "up to 1 step."), (0.4, "after a single step.")],
+    [
+        (1, "at any length."),
+        (0.97, "up to 22 steps."),
+        (0.5, "up to 1 step."),
+        (0.4, "after a single step."),
+        (1 - 1e-9, "even over 1,000,000 steps."),
+    ],
 )
 def test_sentence_about_length(p: float, words: str) -> None:
     """The horizon is said in whole steps."""

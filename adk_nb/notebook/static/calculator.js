@@ -14,13 +14,15 @@
  */
 
 const NAMES = ["process_length", "judgment_share", "routing_accuracy", "tokens_per_step"];
-const ROUNDING_SLACK = 1e-12;
+const COUNT_SLACK = 1e-12;
+const ROUNDING_SLACK = 1e-9;
+const LONGEST_SAID = 1e6;
 const JUST_BELOW_ONE = 1 - Number.EPSILON / 2;
 
 /** Steps that call a model in a graph: the share of the steps, halves up, at least one. */
 export function judgmentNodes(n, j) {
   if (n === 0 || j === 0) return 0;
-  return Math.min(Math.max(Math.floor(j * n * (1 + ROUNDING_SLACK) + 0.5), 1), n);
+  return Math.min(Math.max(Math.floor(j * n * (1 + COUNT_SLACK) + 0.5), 1), n);
 }
 
 /** Chance that all of `choices` choices are right. */
@@ -66,7 +68,7 @@ export function compareDesigns({ process_length: n, judgment_share: j, routing_a
 export function formatPercent(share) {
   if (share <= 0) return "0 %";
   if (share >= 1) return "100 %";
-  const tenths = Math.floor(share * 1000 + 0.5);
+  const tenths = Math.floor(share * 1000 + 0.5 + ROUNDING_SLACK);
   if (tenths === 0) return "< 0.1 %";
   if (tenths === 1000) return "> 99.9 %";
   return `${Math.floor(tenths / 10)}.${tenths % 10} %`;
@@ -144,9 +146,12 @@ export function successPhrases(c) {
 /** How long a process may be before a loop is more often wrong than right, in words. @returns {Phrase[]} */
 export function horizonPhrases(c) {
   if (c.horizon === Infinity) return [["At this accuracy a loop is right at any length."]];
-  const steps = Math.floor(c.horizon + 1e-9);
+  const steps = Math.floor(c.horizon + ROUNDING_SLACK);
   if (steps === 0) return [["At this accuracy a loop is wrong more than half the time after a single step."]];
-  return [["At this accuracy a loop is right at least half the time up to "], [counted(steps, "step"), true], ["."]];
+  const said = "At this accuracy a loop is right at least half the time ";
+  return steps > LONGEST_SAID
+    ? [[`${said}even over `], [counted(LONGEST_SAID, "step"), true], ["."]]
+    : [[`${said}up to `], [counted(steps, "step"), true], ["."]];
 }
 
 /* What the sliders offer. A value set from code may lie between two stops or beyond the ends: the label then says it
