@@ -16,7 +16,8 @@ def fit_for_gemini(config: types.GenerateContentConfig) -> None:
     declared = config.response_schema
     if declared is None or isinstance(declared, (dict, types.Schema)):
         return
-    schema = TypeAdapter(declared).json_schema()
+    adapter: TypeAdapter[Any] = TypeAdapter(declared)  # type: ignore[arg-type]  # any type, plain or generic
+    schema = adapter.json_schema()
     if _needs_json_schema(schema, schema.get("$defs", {}), ()):
         config.response_schema = None
         config.response_json_schema = _with_enums(schema)

@@ -73,7 +73,7 @@ class Attempts:
             await asyncio.sleep(delay)
 
     def noted_on(self, response: LlmResponse) -> LlmResponse:
-        """Return the response with `http_attempts` and `wait_s` in its `custom_metadata`, if there were several attempts."""
+        """Return the response, after several attempts with `http_attempts` and `wait_s` in its `custom_metadata`."""
         if self.count < 2:
             return response
         noted = {**(response.custom_metadata or {}), "http_attempts": self.count, "wait_s": round(self.waited_s, 3)}

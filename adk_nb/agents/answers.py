@@ -1,0 +1,120 @@
+"""Turn what a model said into the value an agent hands on."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from typing import Any
+
+from google.genai import types
+from pydantic import TypeAdapter, ValidationError
+
+from adk_nb.errors import ConfigurationError
+from adk_nb.models.failures import InvalidAnswerError
+
+_FENCE = re.compile(r"\s*```(?:json)?[ \t]*\r?\n?(.*?)\r?\n?```\s*", re.DOTALL | re.IGNORECASE)
+_SAID_LIMIT = 200
+_FAULTS_SHOWN = 3
+
+
+def check_schema(schema: Any) -> None:
+    """Refuse an output schema that no answer can be checked against.
+
+    Raises:
+        ConfigurationError: it is neither a type, nor a JSON schema, nor a google-genai Schema.
+    """
+    if schema is None or isinstance(schema, (dict, types.Schema)):
+        return
+    try:
+        if isinstance(schema, (str, list, tuple)):
+            raise TypeError("a value, not a type")
+        _adapter(schema)
+    except Exception as error:  # pydantic and a type's own hooks may raise anything here
+        raise ConfigurationError(
+            f"output_schema={schema!r} can't be used ({type(error).__name__}: {error}); allowed are a pydantic model, "
+            f"list[...] of models or plain types, another type that pydantic can check, or a JSON schema dictionary."
+        ) from error
+
+
+def parse_answer(text: str, schema: Any, agent: str, *, is_cut: bool = False) -> Any:
+    r"""Return a model's JSON text as plain data in the declared shape, models as dictionaries without `None` fields.
+
+    Args:
+        text: What the model said; a Markdown fence around it is taken off.
+        schema: A checked output schema.
+        agent: The agent's name, for messages.
+        is_cut: The model stopped at its output limit.
+    Raises:
+        InvalidAnswerError: it doesn't fit; the message names agent, field and what was said.
+
+    Example:
+        >>> parse_answer('```json\n[1, 2]\n```', list[int], "counter")
+        [1, 2]
+    """
+    fenced = _FENCE.fullmatch(text)
+    body = fenced[1] if fenced else text
+    try:
+        if isinstance(schema, (dict, types.Schema)):
+            value = json.loads(body)
+            faults = _json_schema_faults(value, schema)
+            if faults:
+                raise _invalid(text, schema, agent, is_cut, faults)
+            return value
+        adapter = _adapter(schema)
+        return adapter.dump_python(adapter.validate_json(body), exclude_none=True)
+    except ValidationError as error:
+        faults = [f"{_path(line['loc'])}{line['msg']}" for line in error.errors(include_url=False)]
+        raise _invalid(text, schema, agent, is_cut, faults) from error
+    except json.JSONDecodeError as error:
+        raise _invalid(text, schema, agent, is_cut, [f"Invalid JSON: {error}"]) from error
+
+
+@functools.lru_cache(maxsize=256)
+def _cached_adapter(schema: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(schema)
+
+
+def _adapter(schema: Any) -> TypeAdapter[Any]:
+    try:
+        return _cached_adapter(schema)
+    except TypeError:  # an unhashable type can't be cached
+        return TypeAdapter(schema)
+
+
+def _json_schema_faults(value: Any, schema: dict[str, Any] | types.Schema) -> list[str]:
+    if isinstance(schema, types.Schema):
+        return []
+    # A third of a second of import that only agents with a JSON schema need.
+    import jsonschema
+
+    validator = jsonschema.validators.validator_for(schema)(schema)
+    return [f"{_path(tuple(fault.absolute_path))}{fault.message}" for fault in validator.iter_errors(value)]
+
+
+def _path(steps: tuple[int | str, ...]) -> str:
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
+    return f"{text}: " if text else ""
+
+
+def _invalid(text: str, schema: Any, agent: str, is_cut: bool, faults: list[str]) -> InvalidAnswerError:
+    said = text if len(text) <= _SAID_LIMIT else f"{text[: _SAID_LIMIT - 1]}…"
+    shown = "; ".join(faults[:_FAULTS_SHOWN])
+    if len(faults) > _FAULTS_SHOWN:
+        shown += f"; and {len(faults) - _FAULTS_SHOWN} more"
+    name = schema.get("title", "its JSON schema") if isinstance(schema, dict) else _name(schema)
+    if is_cut:
+        return InvalidAnswerError(
+            f"The answer of agent {agent!r} was cut at the output limit (MAX_TOKENS) and isn't whole JSON for {name}: "
+            f"{shown}. It said: {said!r}. Raise max_output_tokens or lower the thinking budget.",
+            "MAX_TOKENS",
+        )
+    return InvalidAnswerError(
+        f"The answer of agent {agent!r} doesn't fit {name}: {shown}. It said: {said!r}. Ask again (retry_config=), "
+        f"describe the fields in the instruction, or loosen the output_schema.",
+        "INVALID_ANSWER",
+    )
+
+
+def _name(schema: Any) -> str:
+    return schema.__name__ if isinstance(schema, type) and not hasattr(schema, "__origin__") else str(schema)
