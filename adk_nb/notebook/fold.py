@@ -1,0 +1,632 @@
+"""`RunFold`: what a view shows of one run, folded from its events and node-run records, one happening at a time.
+
+Pure and incremental: no clock, no widget, no task. A happening costs the same however long the run is. What is kept is
+plain JSON, so the same fold feeds a live view in batches, a stored run and a page without a kernel. Nodes are named by
+their path below the root (`inner/a`), as in a drawn graph.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from adk_nb.events.event import Event
+from adk_nb.events.paths import node_names, parent_path
+from adk_nb.events.record import NodeRun, Question
+from adk_nb.frames.plain import glance, plain
+from adk_nb.frames.reading import Asked, Usage, answers_in, kind_of, label_of, questions_in, usage_of, what_of
+from adk_nb.notebook.forms import fields_of
+from adk_nb.workflow.description import EdgeDescription, GraphDescription
+
+START = "__START__"
+ROWS_KEPT = 2_000
+"""Event rows that a snapshot holds; the newest ones. All events are in `Run.events`."""
+RESULT_LIMIT = 60_000
+"""Characters of JSON up to which a result is kept whole."""
+WHAT_LIMIT = 180
+
+_ACTIVE = ("waiting", "running", "gathering", "pending")
+_IDLE = ("waiting", "completed", "incomplete", "failed", "cancelled", "stopped")
+
+Row = list[Any]
+"""One line of the event table: number, seconds since the start, node, kind, what, tokens, is it data, static path."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What one node run added so far, so that a newer form of its record can take its place."""
+
+    node: str
+    status: str = ""
+    seconds: float = 0.0
+    failures: int = 0
+    route: Any = None
+    questions: list[str] = field(default_factory=list)
+    """Keys of the questions that its record holds, and how many of those, from the front, are known as answered."""
+    answered: int = 0
+    notes: int = 0
+    has_record: bool = False
+
+
+@dataclass(slots=True)
+class _Node:
+    """One node of the graph, all its runs together."""
+
+    runs: int = 0
+    active: dict[str, int] = field(default_factory=dict)
+    last: str = "pending"
+    seconds: float = 0.0
+    tokens: int = 0
+    failures: int = 0
+    started: float | None = None
+    asked: float | None = None
+    error: str = ""
+
+    def status(self) -> str:
+        """The status to show: that of a run still going on, otherwise of the one that ended last."""
+        return next((status for status in _ACTIVE if self.active.get(status)), self.last)
+
+    def to_json(self) -> dict[str, Any]:
+        status = self.status()
+        return {
+            "status": status,
+            "passes": self.runs,
+            "seconds": round(self.seconds, 6),
+            "tokens": self.tokens,
+            "failures": self.failures,
+            "since": self.asked if status == "waiting" else self.started if status == "running" else None,
+            "detail": self._detail(status),
+        }
+
+    def _detail(self, status: str) -> str:
+        if status == "waiting":
+            return "asked"
+        if status == "failed":
+            return self.error or "failed"
+        parts = [f"{self.runs}×"] if self.runs > 1 else []
+        if status in ("running", "gathering", "pending", "cancelled", "incomplete"):
+            parts.append(status)
+        elif self.seconds:
+            parts.append(duration(self.seconds))
+        if self.tokens:
+            parts.append(f"{self.tokens:,} tok")
+        if self.failures:
+            parts.append(f"{self.failures} failed")
+        return " · ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    Example:
+        >>> [duration(s) for s in (0.00004, 0.0123, 1.94, 75, 7322)]
+        ['0.04 ms', '12 ms', '1.9 s', '1 min 15 s', '2 h 2 min']
+    """
+    if seconds < 0.0995:
+        ms = seconds * 1000
+        return f"{ms:.2f} ms" if ms < 0.095 else f"{ms:.1f} ms" if ms < 9.95 else f"{ms:.0f} ms"
+    if seconds < 59.95:
+        return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
+    whole = round(seconds)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+class RunFold:
+    """What a view shows of one run.
+
+    Feed it with `begin` (a turn starts), `event`, `run` (a record changed) and `settle` (the turn ended), in any
+    mixture that keeps the order of the events; records may come again, newer each time, or not at all. Read it with
+    `snapshot`, or `take_changes` for what is new since the last call.
+
+    Example:
+        >>> fold = RunFold(name="wf")
+        >>> fold.event(Event(author="wf", node_path="wf@1/a@1", output=3, timestamp=10.0))
+        >>> fold.settle("completed", at=11.0, result=3)
+        >>> changes = fold.take_changes()
+        >>> changes["seq"], changes["nodes"]["a"]["status"], changes["header"]["status"], changes["result"]["value"]
+        (1, 'completed', 'completed', 3)
+        >>> fold.take_changes() is None
+        True
+    """
+
+    def __init__(
+        self,
+        description: GraphDescription | None = None,
+        *,
+        name: str = "",
+        run_id: str = "",
+        session_id: str = "",
+    ) -> None:
+        self.seq = 0
+        self.usage = Usage()
+        self.events_seen = 0
+        self._incoming = _edges_by_target(description)
+        self._header: dict[str, Any] = {
+            "status": "running",
+            "name": name or (description.name if description else ""),
+            "run_id": run_id,
+            "session_id": session_id,
+            "started": None,
+            "ended": None,
+            "since": None,
+            "busy_s": 0.0,
+            "waiting_s": 0.0,
+        }
+        self._latest = 0.0
+        self._seen: dict[str, _Seen] = {}
+        self._nodes: dict[str, _Node] = {}
+        self._taken: dict[tuple[str, str], None] = {}
+        self._rows: deque[Row] = deque(maxlen=ROWS_KEPT)
+        self._row_count = 0
+        self._partial: dict[str, Row] = {}
+        self._questions: dict[str, dict[str, Any]] = {}
+        self._asked_before: dict[tuple[str, str], int] = {}
+        self._open: dict[str, list[str]] = {}
+        self._result: dict[str, Any] | None = None
+        self._error: dict[str, Any] | None = None
+        self._warnings: list[dict[str, str]] = []
+        self._forget_changes()
+
+    def _forget_changes(self) -> None:
+        self._is_changed = False
+        self._header_changed = False
+        self._outcome_changed = False
+        self._new_nodes: dict[str, None] = {}
+        self._new_edges: list[tuple[str, str]] = []
+        self._new_rows: dict[int, Row] = {}
+        self._new_questions: dict[str, None] = {}
+        self._new_warnings = 0
+
+    # What happens
+
+    def begin(self, at: float, *, run_id: str = "") -> None:
+        """A turn starts: the run is busy from here on, and a wait ends."""
+        header = self._header
+        if header["started"] is None:
+            header["started"] = at
+        if run_id:
+            header["run_id"] = run_id
+        if header["status"] == "waiting" and header["since"] is not None:
+            header["waiting_s"] += max(0.0, at - header["since"])
+        if header["status"] != "running" or header["since"] is None:
+            header["status"], header["since"], header["ended"] = "running", at, None
+        self._error = None
+        self._latest = max(self._latest, at)
+        self._changed(header=True)
+
+    def settle(
+        self,
+        status: str = "",
+        *,
+        at: float | None = None,
+        result: Any = None,
+        error: Mapping[str, Any] | None = None,
+    ) -> None:
+        """The turn ended.
+
+        Args:
+            status: How the run stands; empty reads it from what was folded.
+            at: When; `None` is the time of the latest happening.
+            result: What the run returned.
+            error: What a view shows of a failure: `path`, `type`, `message`, and `short` and `full` tracebacks.
+        """
+        moment = self._latest if at is None else at
+        header = self._header
+        if header["status"] == "running" and header["since"] is not None:
+            header["busy_s"] += max(0.0, moment - header["since"])
+        header["status"] = status or self._status_from_history()
+        header["since"] = header["ended"] = moment
+        if result is not None:
+            self._result = result_of(result)
+        if error is not None:
+            self._error = plain(error)
+        self._outcome_changed = True
+        self._latest = max(self._latest, moment)
+        self._changed(header=True)
+
+    def event(self, event: Event) -> None:
+        """Something was written to the session, or a piece of a streamed message came."""
+        self.events_seen += 1
+        at = event.timestamp
+        answers = answers_in(event)
+        if self._header["started"] is None:
+            self.begin(at)
+        elif answers:
+            self._turn_by_answer(at)
+        self._latest = max(self._latest, at)
+        kind = kind_of(event)
+        path = event.node_info.path
+        node = "/".join(node_names(path)[1:])
+        usage = usage_of(event)
+        self._add_row(event, kind, node, usage)
+        if usage is not None:
+            self._count_tokens(path, usage)
+        if kind == "question":
+            for asked in questions_in(event):
+                self._ask(path, asked.interrupt_id, at, asked)
+        for interrupt_id, answer in answers.items():
+            self._answer(interrupt_id, answer, at)
+        if kind != "partial" and path:
+            self._note_from_event(event, kind, path, node)
+
+    def run(self, run: NodeRun) -> None:
+        """A record is new or has changed."""
+        seen = self._seen.get(run.path)
+        if seen is None:
+            seen = self._meet(run.path)
+            self._take_edges(run)
+        seen.has_record = True
+        if run.route is not None:
+            seen.route = run.route
+        node = self._nodes[seen.node]
+        seconds = sum(one.ended_at - one.started_at for one in run.attempts if one.ended_at is not None)
+        node.seconds += seconds - seen.seconds
+        seen.seconds = seconds
+        failures = sum(1 for one in run.attempts if one.error_type)
+        node.failures += failures - seen.failures
+        seen.failures = failures
+        if run.attempts:
+            node.started = run.attempts[-1].started_at
+        if run.error_type:
+            node.error = run.error_type
+        self._take_questions(run, seen)
+        self._set_status(seen, run.status.value)
+        for note in run.notes[seen.notes :]:
+            self.warn(note, run.name)
+        seen.notes = len(run.notes)
+        self._node_changed(seen.node)
+
+    def warn(self, message: str, node: str = "") -> None:
+        """Add a warning for the person."""
+        self._warnings.append({"node": node, "message": message})
+        self._new_warnings += 1
+        self._changed()
+
+    # What a view reads
+
+    @property
+    def status(self) -> str:
+        """Where the run stands."""
+        return str(self._header["status"])
+
+    @property
+    def is_changed(self) -> bool:
+        """Something happened since the last `take_changes`."""
+        return self._is_changed
+
+    def snapshot(self, rows: int = ROWS_KEPT) -> dict[str, Any]:
+        """Return everything a view shows, as of the last batch or newer.
+
+        Args:
+            rows: How many of the newest event rows to include.
+        """
+        first = max(0, len(self._rows) - rows)
+        return {
+            "seq": self.seq,
+            "header": self._header_json(),
+            "nodes": {path: node.to_json() for path, node in self._nodes.items()},
+            "edges": [list(edge) for edge in self._taken],
+            "rows": [list(row) for index, row in enumerate(self._rows) if index >= first],
+            "row_count": self._row_count,
+            "questions": [dict(question) for question in self._questions.values()],
+            "result": self._result,
+            "error": self._error,
+            "warnings": list(self._warnings),
+        }
+
+    def take_changes(self) -> dict[str, Any] | None:
+        """Return what is new since the last call, numbered, or `None`; values are whole, so applying twice is harmless.
+
+        Keys are those of `snapshot`; a key that is missing has not changed. `nodes` and `questions` hold the changed
+        ones, `edges` and `warnings` the new ones, `rows` the new and the changed ones.
+        """
+        if not self._is_changed:
+            return None
+        self.seq += 1
+        changes: dict[str, Any] = {"seq": self.seq}
+        if self._header_changed:
+            changes["header"] = self._header_json()
+        if self._new_nodes:
+            changes["nodes"] = {path: self._nodes[path].to_json() for path in self._new_nodes}
+        if self._new_edges:
+            changes["edges"] = [list(edge) for edge in self._new_edges]
+        if self._new_rows:
+            oldest = self._row_count - ROWS_KEPT
+            changes["rows"] = [list(row) for number, row in self._new_rows.items() if number > oldest]
+            changes["row_count"] = self._row_count
+        if self._new_questions:
+            changes["questions"] = [dict(self._questions[key]) for key in self._new_questions]
+        if self._outcome_changed:
+            changes["result"], changes["error"] = self._result, self._error
+        if self._new_warnings:
+            changes["warnings"] = self._warnings[-self._new_warnings :]
+        self._forget_changes()
+        return changes
+
+    @property
+    def node_states(self) -> dict[str, dict[str, Any]]:
+        """What is shown of each node, by its path below the root."""
+        return {path: node.to_json() for path, node in self._nodes.items()}
+
+    @property
+    def taken_edges(self) -> list[tuple[str, str]]:
+        """The edges that were followed, as paths of source and target."""
+        return list(self._taken)
+
+    # How it is kept
+
+    def _changed(self, *, header: bool = False) -> None:
+        self._is_changed = True
+        self._header_changed |= header
+
+    def _node_changed(self, path: str) -> None:
+        self._new_nodes[path] = None
+        self._is_changed = True
+
+    def _header_json(self) -> dict[str, Any]:
+        usage = self.usage
+        return {
+            **self._header,
+            "busy_s": round(self._header["busy_s"], 6),
+            "waiting_s": round(self._header["waiting_s"], 6),
+            "model_calls": usage.model_calls,
+            "tokens": usage.tokens,
+            "events": self.events_seen,
+            "open": sum(len(keys) for keys in self._open.values()),
+        }
+
+    def _turn_by_answer(self, at: float) -> None:
+        """An answer starts a turn: whatever lies between it and the happening before was waiting."""
+        if self._header["status"] == "running":
+            self.settle("waiting")
+        if self._header["status"] in _IDLE:
+            self.begin(at)
+
+    def _status_from_history(self) -> str:
+        root = next((seen for path, seen in self._seen.items() if "/" not in path and seen.has_record), None)
+        if root is not None and root.status in _IDLE:
+            return root.status
+        if any(self._open.values()):
+            return "waiting"
+        last = self._rows[-1] if self._rows else None
+        return "failed" if last is not None and last[3] == "error" else "completed"
+
+    def _add_row(self, event: Event, kind: str, node: str, usage: Usage | None) -> None:
+        started = self._header["started"]
+        path = event.node_info.path
+        row = self._partial.get(path) if path else None
+        what, is_data = what_of(event, kind, WHAT_LIMIT)
+        if row is None:
+            self._row_count += 1
+            row = [self._row_count, 0.0, "", "", "", None, False, ""]
+            self._rows.append(row)
+        elif kind == "partial":
+            what = glance(row[4] + what, WHAT_LIMIT) if len(row[4]) < WHAT_LIMIT else row[4]
+        if kind == "partial" and path:
+            self._partial[path] = row
+        else:
+            self._partial.pop(path, None)
+        row[1] = round(max(0.0, event.timestamp - started), 4)
+        row[2] = event.node_info.name or event.author
+        row[3] = f"route {label_of(event.actions.route)}" if kind == "route" else kind
+        row[4:] = [what, usage.tokens if usage and usage.tokens else None, is_data, node]
+        self._new_rows[row[0]] = row
+        self._changed(header=True)
+
+    def _count_tokens(self, path: str, usage: Usage) -> None:
+        self.usage.add(usage)
+        self._changed(header=True)
+        names = node_names(path)[1:]
+        for end in range(1, len(names) + 1):
+            above = "/".join(names[:end])
+            self._nodes.setdefault(above, _Node()).tokens += usage.tokens
+            self._node_changed(above)
+
+    def _meet(self, path: str) -> _Seen:
+        seen = self._seen[path] = _Seen("/".join(node_names(path)[1:]))
+        self._nodes.setdefault(seen.node, _Node()).runs += 1
+        return seen
+
+    def _set_status(self, seen: _Seen, status: str) -> None:
+        if status == seen.status:
+            return
+        node = self._nodes[seen.node]
+        if seen.status in _ACTIVE:
+            node.active[seen.status] -= 1
+        if status in _ACTIVE:
+            node.active[status] = node.active.get(status, 0) + 1
+        else:
+            node.last = status
+        seen.status = status
+
+    def _note_from_event(self, event: Event, kind: str, path: str, node: str) -> None:
+        """What an event says about node runs that have no record, as in a log of another engine."""
+        seen = self._seen.get(path)
+        if seen is None:
+            seen = self._meet(path)
+            self._guess_edge(path, node)
+        if event.actions.route is not None:
+            seen.route = event.actions.route
+        for claimed in event.node_info.output_for or ():
+            above = self._seen.get(claimed)
+            if above is not None and not above.has_record and claimed != path:
+                self._set_status(above, "completed")
+                self._node_changed(above.node)
+        if seen.has_record:
+            return
+        if kind == "error":
+            self._nodes[node].error = event.error_code or ""
+            self._set_status(seen, "failed")
+        else:
+            self._set_status(seen, "waiting" if kind == "question" else "completed")
+        self._node_changed(node)
+        self._meet_parents(path)
+
+    def _meet_parents(self, path: str) -> None:
+        above = parent_path(path)
+        while above and above not in self._seen:
+            seen = self._meet(above)
+            self._guess_edge(above, seen.node)
+            self._set_status(seen, "running")
+            self._node_changed(seen.node)
+            above = parent_path(above)
+
+    def _take_edges(self, run: NodeRun) -> None:
+        target = "/".join(node_names(run.path)[1:])
+        sources = ["/".join(node_names(source)[1:]) for source in run.sources]
+        if not sources and target in self._incoming:
+            start = _beside(target, START)
+            sources = [start] if any(edge.source == START for edge in self._incoming[target]) else []
+        for source in sources:
+            self._take_edge(source, target)
+
+    def _take_edge(self, source: str, target: str) -> None:
+        if (source, target) not in self._taken:
+            self._taken[source, target] = None
+            self._new_edges.append((source, target))
+            self._changed()
+
+    def _guess_edge(self, path: str, node: str) -> None:
+        """Without a record: the edges that lead here from what has run and whose label was given."""
+        for edge in self._incoming.get(node, ()):
+            source = _beside(node, edge.source)
+            if edge.source == START:
+                self._take_edge(source, node)
+                continue
+            runs = self._nodes.get(source)
+            if runs is None or not runs.runs:
+                continue
+            seen = self._seen.get(f"{parent_path(path)}/{edge.source}@{runs.runs}")
+            routes = [] if seen is None or seen.route is None else label_of(seen.route).split(", ")
+            if not edge.routes or edge.is_default or set(routes) & set(edge.routes):
+                self._take_edge(source, node)
+
+    # Questions: one question is one asking, so an id that is asked again is a new question
+
+    def _take_questions(self, run: NodeRun, seen: _Seen) -> None:
+        for question in run.questions[len(seen.questions) :]:
+            seen.questions.append(self._ask(run.path, question.interrupt_id, question.asked_at, question))
+        for index in range(seen.answered, len(run.questions)):
+            question = run.questions[index]
+            if question.is_answered:
+                self._close(seen.questions[index], question.answer, question.answered_at or question.asked_at)
+                seen.answered += seen.answered == index
+
+    def _ask(self, path: str, interrupt_id: str, at: float, asked: Question | Asked) -> str:
+        """Add a question unless its other source, event or record, has told it already; return its key."""
+        source = "record" if isinstance(asked, Question) else "event"
+        number = self._asked_before.get((f"{source} {path}", interrupt_id), 0) + 1
+        self._asked_before[f"{source} {path}", interrupt_id] = number
+        key = _question_key(path, interrupt_id, number)
+        if key in self._questions:
+            return key
+        node = "/".join(node_names(path)[1:])
+        schema = asked.response_schema
+        self._questions[key] = {
+            "key": key,
+            "interrupt_id": interrupt_id,
+            "node": node_names(path)[-1] if path else "",
+            "path": node,
+            "run": path,
+            "message": asked.message,
+            "payload": plain(asked.payload),
+            "schema": schema,
+            "fields": fields_of(schema),
+            "asked": at,
+            "answered": None,
+            "answer": None,
+        }
+        self._open.setdefault(interrupt_id, []).append(key)
+        if node not in self._nodes:
+            self._nodes[node] = _Node()
+        self._nodes[node].asked = at
+        self._new_questions[key] = None
+        self._node_changed(node)
+        self._changed(header=True)
+        return key
+
+    def _answer(self, interrupt_id: str, answer: Any, at: float) -> None:
+        keys = self._open.get(interrupt_id)
+        if keys:
+            self._close(keys[0], answer, at)
+
+    def _close(self, key: str, answer: Any, at: float) -> None:
+        question = self._questions.get(key)
+        if question is None or question["answered"] is not None:
+            return
+        question["answered"], question["answer"] = at, plain(answer)
+        self._open[question["interrupt_id"]].remove(key)
+        self._new_questions[key] = None
+        self._changed(header=True)
+        seen = self._seen.get(question["run"])
+        if seen is not None and not seen.has_record and seen.status == "waiting":
+            self._set_status(seen, "completed")
+            self._node_changed(seen.node)
+
+
+def fold_history(
+    events: Iterable[Event],
+    runs: Iterable[NodeRun] = (),
+    description: GraphDescription | None = None,
+    **names: str,
+) -> RunFold:
+    """Return the fold of a run that is over or paused, from what a store kept of it.
+
+    Args:
+        events: Its events, in order.
+        runs: Its records, in the order of their creation; without any, node states are read from the events.
+        description: The graph that it ran; `None` draws nothing and knows no edges.
+        names: `name`, `run_id` and `session_id` for the header.
+    """
+    fold = RunFold(description, **names)
+    for run in runs:
+        fold.run(run)
+    for event in events:
+        fold.event(event)
+    return fold
+
+
+def result_of(value: Any) -> dict[str, Any]:
+    """Return a result as a view shows it: `kind` is `text`, `table` or `json`, `is_cut` says that it is only a part.
+
+    Example:
+        >>> result_of([{"a": 1}, {"a": 2, "b": 3}])["kind"], result_of("done")
+        ('table', {'kind': 'text', 'value': 'done', 'is_cut': False})
+    """
+    found = plain(value)
+    if isinstance(found, dict) and set(found) <= {"parts", "role"} and found.get("parts"):
+        texts = [part.get("text") for part in found["parts"] if isinstance(part, dict)]
+        if texts and all(isinstance(text, str) for text in texts):
+            found = "".join(map(str, texts))
+    if isinstance(found, str):
+        return {"kind": "text", "value": found[:RESULT_LIMIT], "is_cut": len(found) > RESULT_LIMIT}
+    text = json.dumps(found, ensure_ascii=False, indent=1)
+    if len(text) > RESULT_LIMIT:
+        return {"kind": "text", "value": text[:RESULT_LIMIT], "is_cut": True}
+    is_table = isinstance(found, list) and len(found) > 0 and all(isinstance(one, dict) and one for one in found)
+    return {"kind": "table" if is_table else "json", "value": found, "is_cut": False}
+
+
+def _edges_by_target(description: GraphDescription | None) -> dict[str, list[EdgeDescription]]:
+    found: dict[str, list[EdgeDescription]] = {}
+    todo = [("", description)] if description is not None else []
+    while todo:
+        prefix, graph = todo.pop()
+        for edge in graph.edges:
+            found.setdefault(prefix + edge.target, []).append(edge)
+        todo += [(f"{prefix}{node.name}/", node.inner) for node in graph.nodes if node.inner is not None]
+    return found
+
+
+def _beside(path: str, name: str) -> str:
+    above = parent_path(path)
+    return f"{above}/{name}" if above else name
+
+
+def _question_key(path: str, interrupt_id: str, number: int) -> str:
+    return f"{path}|{interrupt_id}|{number}"
