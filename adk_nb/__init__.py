@@ -9,20 +9,49 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from adk_nb.agents import Agent, Context
+    from adk_nb.agents import Agent
     from adk_nb.events import Event
+    from adk_nb.models.use import use_model
+    from adk_nb.notebook.calculator_view import calculator
+    from adk_nb.notebook.display import show
+    from adk_nb.notebook.run import Run, run, run_sync
+    from adk_nb.notebook.settings import configure
     from adk_nb.runners import Runner
+    from adk_nb.version import __version__
     from adk_nb.workflow import Workflow
+    from adk_nb.workflow.context import Context
 
 _HOMES = {
     "Agent": "adk_nb.agents",
     "Context": "adk_nb.workflow.context",
     "Event": "adk_nb.events",
+    "Run": "adk_nb.notebook.run",
     "Runner": "adk_nb.runners",
     "Workflow": "adk_nb.workflow",
+    "__version__": "adk_nb.version",
+    "calculator": "adk_nb.notebook.calculator_view",
+    "configure": "adk_nb.notebook.settings",
+    "run": "adk_nb.notebook.run",
+    "run_sync": "adk_nb.notebook.run",
+    "show": "adk_nb.notebook.display",
+    "use_model": "adk_nb.models.use",
 }
 
-__all__ = ["Agent", "Context", "Event", "Runner", "Workflow"]
+__all__ = [
+    "Agent",
+    "Context",
+    "Event",
+    "Run",
+    "Runner",
+    "Workflow",
+    "__version__",
+    "calculator",
+    "configure",
+    "run",
+    "run_sync",
+    "show",
+    "use_model",
+]
 
 
 def __getattr__(name: str) -> Any:

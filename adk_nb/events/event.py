@@ -139,6 +139,15 @@ class Event(LlmResponse):
         ends_in_code = bool(self.content and self.content.parts and self.content.parts[-1].code_execution_result)
         return not (calls or self.get_function_responses() or self.partial or ends_in_code)
 
+    def place(self, *, invocation_id: str, author: str, path: str, branch: str | None) -> None:
+        """Write down where this event comes from; for the engine, whose values need no check."""
+        fields = self.__dict__
+        fields["invocation_id"], fields["author"], fields["branch"] = invocation_id, author, branch
+        self.__pydantic_fields_set__.update(_PLACE)
+        info: NodeInfo = fields["node_info"]
+        info.__dict__["path"] = path
+        info.__pydantic_fields_set__.add("path")
+
     @property
     def is_sealed(self) -> bool:
         """The event is history: it, its actions and its values can't be changed."""
@@ -187,6 +196,7 @@ class Event(LlmResponse):
         _set(self, "__dict__", fields)
 
 
+_PLACE = frozenset({"invocation_id", "author", "branch", "node_info"})
 _NOTHING = ReadOnlyDict()
 _set = object.__setattr__  # the models' own would ask the sealed dictionary
 

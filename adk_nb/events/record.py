@@ -96,7 +96,9 @@ class NodeRun:
     error_path: str | None = None
     """Path of the run that raised the error first."""
     notes: list[str] = field(default_factory=list)
-    """Warnings of this run, one sentence each."""
+    """Warnings of this run and of the runs below it, one sentence each."""
+    is_cut_short: bool = False
+    """A branch at or below this run ended where it should not; `notes` say where and why."""
 
     @property
     def is_finished(self) -> bool:

@@ -28,7 +28,6 @@ from adk_nb.errors import WorkflowDataError, one_of
 from adk_nb.events.read_only import ReadOnlyDict, ReadOnlyFields, ReadOnlyList, ReadOnlySet
 
 
-
 class Answer(dict[str, Any]):
     """A person's answer with several fields: a dictionary whose keys can also be read as attributes.
 
@@ -45,7 +44,8 @@ class Answer(dict[str, Any]):
 
 
 PLAIN = frozenset({str, int, float, bool, type(None)})
-_TAG = "$adk_nb"
+TAG = "$adk_nb"
+"""The key that marks a packed value in JSON."""
 
 
 def snapshot(value: Any, where: str = "value", *, exclude_none: bool = False) -> Any:
@@ -248,27 +248,27 @@ def pack(value: Any) -> Any:
     """
     kind = type(value)
     if kind is float and not math.isfinite(value):
-        return {_TAG: "float", "v": repr(value)}
+        return {TAG: "float", "v": repr(value)}
     if kind in PLAIN:
         return value
     if kind is list or kind is ReadOnlyList:
         return [pack(v) for v in value]
     if kind is dict or kind is ReadOnlyDict:
-        if all(type(k) is str for k in value) and _TAG not in value:
+        if all(type(k) is str for k in value) and TAG not in value:
             return {k: pack(v) for k, v in value.items()}
-        return {_TAG: "dict", "v": [[pack(k), pack(v)] for k, v in value.items()]}
+        return {TAG: "dict", "v": [[pack(k), pack(v)] for k, v in value.items()]}
     if kind in _PACKERS:
         tag, to_json, _ = _PACKERS[kind]
-        return {_TAG: tag, "v": to_json(value)}
+        return {TAG: tag, "v": to_json(value)}
     if isinstance(value, Answer):
-        return {_TAG: "answer", "v": pack(dict(value))}
+        return {TAG: "answer", "v": pack(dict(value))}
     if isinstance(value, types.Content):
-        return {_TAG: "content", "v": value.model_dump(mode="json", exclude_none=True)}
+        return {TAG: "content", "v": value.model_dump(mode="json", exclude_none=True)}
     if isinstance(value, (set, frozenset)):
         tag = "set" if isinstance(value, set) else "frozenset"
-        return {_TAG: tag, "v": sorted((pack(v) for v in value), key=json.dumps)}
+        return {TAG: tag, "v": sorted((pack(v) for v in value), key=json.dumps)}
     if kind is tuple:
-        return {_TAG: "tuple", "v": [pack(v) for v in value]}
+        return {TAG: "tuple", "v": [pack(v) for v in value]}
     raise WorkflowDataError(
         f"A {kind.__module__}.{kind.__qualname__} can't be packed as JSON: pack only what snapshot() returned."
     )
@@ -281,9 +281,16 @@ def unpack(value: Any) -> Any:
         return value
     if kind is list:
         return [unpack(v) for v in value]
-    if _TAG not in value:
+    if TAG not in value or "v" not in value or len(value) != 2:
         return {k: unpack(v) for k, v in value.items()}
-    tag, inner = value[_TAG], value["v"]
+    tag, inner = value[TAG], value["v"]
+    try:
+        return _unpack_tagged(tag, inner)
+    except (KeyError, TypeError, ValueError, ArithmeticError):  # someone else wrote it, and it only looks like ours
+        return value
+
+
+def _unpack_tagged(tag: str, inner: Any) -> Any:
     if tag in _UNPACKERS:
         return _UNPACKERS[tag](inner)
     if tag == "content":
@@ -295,6 +302,18 @@ def unpack(value: Any) -> Any:
     if tag == "float":
         return float(inner)
     return {"tuple": tuple, "set": set, "frozenset": frozenset}[tag](unpack(v) for v in inner)
+
+
+def needs_packing(value: Any) -> bool:
+    """Say whether JSON has no form for something in a snapshot, so that `pack` would change it."""
+    kind = type(value)
+    if kind in PLAIN:
+        return kind is float and not math.isfinite(value)
+    if kind is list or kind is ReadOnlyList:
+        return any(needs_packing(inner) for inner in value)
+    if kind is dict or kind is ReadOnlyDict:
+        return any(type(key) is not str or key == TAG or needs_packing(inner) for key, inner in value.items())
+    return True
 
 
 def to_json(value: Any) -> str:

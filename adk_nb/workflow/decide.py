@@ -127,7 +127,8 @@ def _end(state: GraphState, run: NodeRun, commands: list[Command]) -> None:
             if state.running:
                 commands.append(Stop())
     elif run.status is Status.INCOMPLETE:
-        state.short[run.name] = "; ".join(run.notes) or f"{run.name} ended without output"
+        state.short.add(run.name)
+        state.notes.update(dict.fromkeys(run.notes))
         _next_turn(state, run.name, commands)
     elif run.status is not Status.WAITING:
         state.is_stopping = True
@@ -137,12 +138,17 @@ def _end(state: GraphState, run: NodeRun, commands: list[Command]) -> None:
 
 def _complete(state: GraphState, run: NodeRun, commands: list[Command]) -> None:
     graph = state.graph
-    state.short.pop(run.name, None)
-    targets = graph.outgoing(run.name).targets(run.route)
-    if not targets and graph.outgoing(run.name).ranked:
-        note = dead_end(state, run)
-        run.notes.append(note)
-        state.short[run.name] = note
+    outgoing = graph.outgoing(run.name)
+    targets = outgoing.targets(run.route)
+    if not targets and outgoing.ranked:
+        run.notes.append(dead_end(state, run))
+        run.is_cut_short = True
+    if run.is_cut_short:
+        state.short.add(run.name)
+    elif state.short:
+        state.short.discard(run.name)
+    if run.notes:
+        state.notes.update(dict.fromkeys(run.notes))
     if not targets and run.output is not None:
         state.outputs[run.name] = run
     else:
@@ -219,6 +225,8 @@ def _arrive(state: GraphState, join: JoinNode, source: NodeRun | None, commands:
             earlier.held_for = tuple(path for path in earlier.held_for if path != run.path)
             commands.append(Keep(earlier))
         held[source.name] = source
+        if source.output is None:
+            run.notes.append(f"{source.name} gave no output, so the join {join.name!r} gets None for it")
         source.held_for = (*source.held_for, run.path)
     wanted = state.graph.predecessors(join.name)
     if len(held) + (START_NAME in wanted) < len(wanted):
@@ -268,11 +276,13 @@ def _settle(state: GraphState) -> Settle:
     for name in state.gathering:
         held = state.arrived.get(name, {})
         missing = [one for one in state.graph.predecessors(name) if one not in held and one != START_NAME]
-        state.short[name] = (
+        state.short.add(name)
+        note = (
             f"the join {name!r} never fired: it got {', '.join(map(repr, held)) or 'nothing'} but waits for "
             f"{', '.join(map(repr, missing))}, from which no edge led to it this time. Lead there on every route, or join "
             f"only the nodes that always run."
         )
+        state.notes[note] = None
     at_end = [run for run in state.outputs.values() if state.graph.is_terminal(run.name)]
     ended = at_end or list(state.outputs.values())
     if len(ended) > 1:

@@ -224,9 +224,8 @@ class Execution:
 
     def _leave_graph(self, state: GraphState, settle: Settle) -> None:
         run = self.run
-        for note in state.short.values():
-            if note not in run.notes:
-                run.notes.append(note)
+        run.notes.extend(note for note in state.notes if note not in run.notes)
+        run.is_cut_short = bool(state.short)
         if settle.error is not None:
             raise settle.error
         if settle.status is Status.FAILED and settle.failed is not None:
@@ -490,13 +489,14 @@ class Engine:
     def _enrich(self, execution: Execution, context: Context, event: Event) -> None:
         """Complete an event with where it comes from, and note what it says about the run's outcome."""
         run, node, outcome = execution.run, execution.node, context.outcome
-        event.invocation_id = run.invocation_id
-        event.author = context.event_author or (node.name if node.speaks_as_itself else execution.author)
-        event.node_info.path = run.path
-        if event.branch is None:
-            event.branch = run.branch
-        else:
-            run.branch = event.branch = event.branch or None
+        if event.branch is not None:
+            run.branch = event.branch or None
+        event.place(
+            invocation_id=run.invocation_id,
+            author=context.event_author or (node.name if node.speaks_as_itself else execution.author),
+            path=run.path,
+            branch=run.branch,
+        )
         if self.invocation.run_config.custom_metadata:
             event.custom_metadata = {**self.invocation.run_config.custom_metadata, **(event.custom_metadata or {})}
         if event.partial:
@@ -526,8 +526,8 @@ class Engine:
                 f"values into one list or dictionary."
             )
         value = self._claimed(execution, value)
-        if event.output is not None:
-            event.output = snapshot(value)
+        if event.output is not value and event.output is not None:
+            event.output = value
         outcome.output, outcome.has_output, outcome.is_published = value, True, True
         event.node_info.output_for = [execution.run.path, *(one.run.path for one in execution.claims)]
 
@@ -648,7 +648,7 @@ class Engine:
             is_silent = node.wait_for_output and run.output is None and run.route is None
             if is_silent:
                 run.notes.append(f"{run.name} ended without output and waits for its next trigger")
-            if is_silent or (run.notes and graph is None and run.parent == ""):
+            if is_silent or (run.is_cut_short and run.parent == ""):
                 run.status = Status.INCOMPLETE
             if run.status is not Status.INCOMPLETE:
                 run.status = Status.COMPLETED

@@ -96,31 +96,34 @@ class FunctionNode(BaseNode):
         )
 
     def model_post_init(self, context: Any, /) -> None:
-        """Work out the signature and the schemas that follow from its type hints."""
-        self._signature = signature = read_signature(self.func)
+        """Work out the schemas that follow from the type hints."""
+        signature = self.signature
         if self.output_schema is None and _is_model(signature.returns):
             self.output_schema = signature.returns
         hint = next((p.hint for p in signature.parameters if p.name == "node_input"), None)
         if self.input_schema is None and _is_model(hint):
             self.input_schema = hint
 
-    _signature: Signature
+    @functools.cached_property
+    def signature(self) -> Signature:
+        """What the callable wants and returns."""
+        return read_signature(self.func)
 
-    @property
+    @functools.cached_property
     def returns_once(self) -> bool:  # type: ignore[override]  # a class variable elsewhere, here it depends on func
         """Generators yield, everything else returns once."""
-        return self._signature.style in ("plain", "coroutine")
+        return self.signature.style in ("plain", "coroutine")
 
     async def call(self, *, ctx: Context, node_input: Any) -> Any:
         """Call the function once and return what it returns, awaited if need be."""
         result = self.func(**self.arguments(ctx, node_input))
-        if self._signature.style == "coroutine" or inspect.isawaitable(result):
+        if self.signature.style == "coroutine" or inspect.isawaitable(result):
             return await result
         return result
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         result = self.func(**self.arguments(ctx, node_input))
-        if self._signature.style == "async generator":
+        if self.signature.style == "async generator":
             async with contextlib.aclosing(result) as items:
                 async for item in items:
                     yield item
@@ -131,7 +134,7 @@ class FunctionNode(BaseNode):
 
     def checked_input(self, value: Any) -> Any:
         """Return the input; a schema that comes from the argument's own type is left to the call."""
-        hint = next((p.hint for p in self._signature.parameters if p.name == "node_input"), None)
+        hint = next((p.hint for p in self.signature.parameters if p.name == "node_input"), None)
         return value if self.input_schema is None or self.input_schema is hint else super().checked_input(value)
 
     def arguments(self, ctx: Context, node_input: Any) -> dict[str, Any]:
@@ -141,7 +144,7 @@ class FunctionNode(BaseNode):
             WorkflowDataError: an argument has no value; the message names it and the places searched.
             ValidationError: a value can't be turned into the argument's type.
         """
-        signature = self._signature
+        signature = self.signature
         values: dict[str, Any] = {}
         if signature.context_name is not None:
             values[signature.context_name] = ctx
@@ -176,7 +179,7 @@ class FunctionNode(BaseNode):
 
     def _bind_from_input(self, values: dict[str, Any], node_input: Any) -> None:
         given = _as_mapping(node_input) or {}
-        for parameter in self._signature.parameters:
+        for parameter in self.signature.parameters:
             if parameter.name in given:
                 values[parameter.name] = self._coerce(parameter, given[parameter.name])
             elif parameter.default is not _EMPTY:
@@ -187,8 +190,8 @@ class FunctionNode(BaseNode):
                     f"which has {one_of(parameter.name, given)}; hand it on from the node before, or give the parameter "
                     f"a default."
                 )
-        if self._signature.takes_extra:
-            known = {parameter.name for parameter in self._signature.parameters}
+        if self.signature.takes_extra:
+            known = {parameter.name for parameter in self.signature.parameters}
             values.update({key: value for key, value in given.items() if key not in known})
 
     def _missing(self, parameter: Parameter, ctx: Context, given: Any) -> WorkflowDataError:

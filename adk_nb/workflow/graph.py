@@ -7,6 +7,7 @@ workflow never scans nodes or edges.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -79,10 +80,6 @@ class Graph(BaseModel):
     nodes: list[BaseNode] = Field(default_factory=list)
     edges: list[Edge] = Field(default_factory=list)
 
-    _by_name: dict[str, BaseNode]
-    _outgoing: dict[str, Outgoing]
-    _predecessors: dict[str, tuple[str, ...]]
-
     @model_validator(mode="before")
     @classmethod
     def _refuse_nodes(cls, data: Any) -> Any:
@@ -91,20 +88,30 @@ class Graph(BaseModel):
         return data
 
     def model_post_init(self, context: Any, /) -> None:
-        """Find the nodes and build the indexes."""
+        """Find the nodes."""
         seen: dict[int, BaseNode] = {}
         for edge in self.edges:
             seen.setdefault(id(edge.from_node), edge.from_node)
             seen.setdefault(id(edge.to_node), edge.to_node)
         self.nodes = list(seen.values())
-        self._by_name = {node.name: node for node in self.nodes}
-        leaving: dict[str, list[Edge]] = {node.name: [] for node in self.nodes}
-        entering: dict[str, dict[str, None]] = {node.name: {} for node in self.nodes}
+
+    @functools.cached_property
+    def _by_name(self) -> dict[str, BaseNode]:
+        return {node.name: node for node in self.nodes}
+
+    @functools.cached_property
+    def _outgoing(self) -> dict[str, Outgoing]:
+        leaving: dict[str, list[Edge]] = {}
         for edge in self.edges:
-            leaving[edge.from_node.name].append(edge)
-            entering[edge.to_node.name][edge.from_node.name] = None
-        self._outgoing = {name: _outgoing(edges) for name, edges in leaving.items()}
-        self._predecessors = {name: tuple(sources) for name, sources in entering.items()}
+            leaving.setdefault(edge.from_node.name, []).append(edge)
+        return {name: _outgoing(edges) for name, edges in leaving.items()}
+
+    @functools.cached_property
+    def _predecessors(self) -> dict[str, tuple[str, ...]]:
+        entering: dict[str, dict[str, None]] = {}
+        for edge in self.edges:
+            entering.setdefault(edge.to_node.name, {})[edge.from_node.name] = None
+        return {name: tuple(sources) for name, sources in entering.items()}
 
     @classmethod
     def from_edge_items(cls, items: Iterable[Any]) -> Graph:
@@ -138,7 +145,7 @@ class Graph(BaseModel):
 
     def predecessors(self, name: str) -> tuple[str, ...]:
         """Return the names of all nodes with an edge into this one, in the order of the edges."""
-        return self._predecessors[name]
+        return self._predecessors.get(name, ())
 
     def is_terminal(self, name: str) -> bool:
         """Say whether no edge leaves the node."""

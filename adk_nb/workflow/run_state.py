@@ -37,8 +37,10 @@ class GraphState:
     """The runs that each unfired join holds, by join name and predecessor name."""
     outputs: dict[str, NodeRun] = field(default_factory=dict)
     """The last run with an output of each node where the graph ended."""
-    short: dict[str, str] = field(default_factory=dict)
-    """Why a node ended short, by node name."""
+    short: set[str] = field(default_factory=set)
+    """Names of the nodes whose last run was cut short."""
+    notes: dict[str, None] = field(default_factory=dict)
+    """Warnings, one sentence each, in order and without repeats."""
     running: set[str] = field(default_factory=set)
     """Paths of the runs that execute now."""
     failed: NodeRun | None = None
@@ -60,8 +62,9 @@ def restore_graph(state: GraphState, open_runs: Iterable[NodeRun], latest: Itera
         if ends_at(graph, run):
             if run.output is not None:
                 state.outputs[run.name] = run
-            if not graph.is_terminal(run.name):
-                state.short[run.name] = "; ".join(run.notes)
+        if run.is_cut_short:
+            state.short.add(run.name)
+        state.notes.update(dict.fromkeys(run.notes))
     for run in open_runs:
         _count(state, run)
         if run.status is Status.COMPLETED:
@@ -70,7 +73,8 @@ def restore_graph(state: GraphState, open_runs: Iterable[NodeRun], latest: Itera
         elif run.status is Status.GATHERING:
             state.gathering[run.name] = run
         elif run.status is Status.INCOMPLETE:
-            state.short[run.name] = "; ".join(run.notes) or f"{run.name} ended without output"
+            state.short.add(run.name)
+            state.notes.update(dict.fromkeys(run.notes))
         elif run.name in state.active:
             state.queued.setdefault(run.name, deque()).append(run)
         else:

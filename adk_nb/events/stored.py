@@ -1,0 +1,111 @@
+"""Events and records as JSON texts, as stores keep them; google-adk reads the events too.
+
+Values that JSON has no form for (tuples, dates, Decimal, ...) are packed, so that they come back as they were.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from google.genai import types
+from pydantic_core import PydanticSerializationError, from_json, to_json
+
+from adk_nb.errors import WorkflowDataError
+from adk_nb.events.event import Event
+from adk_nb.events.record import NodeRun, run_from_dict, run_to_dict
+from adk_nb.events.values import PLAIN, TAG, needs_packing, pack, unpack
+
+
+def event_to_json(event: Event) -> str:
+    """Return an event as JSON text with ADK's field names, fields that are `None` left out.
+
+    Example:
+        >>> event_from_json(event_to_json(Event(output=(1, 2)))).output
+        (1, 2)
+    """
+    changes = _packed_fields(event)
+    if changes:
+        event = event.model_copy(update=changes)
+    try:
+        return event.model_dump_json(exclude_none=True)
+    except PydanticSerializationError as error:
+        raise WorkflowDataError(
+            f"An event of {event.node_info.path or event.author!r} can't be stored: {error}. "
+            f"Keep the object out of the event and put its name or path there."
+        ) from error
+
+
+def event_from_json(text: str) -> Event:
+    """Return the event in a JSON text, whether adk_nb or google-adk wrote it."""
+    if TAG not in text:
+        return Event.model_validate_json(text)
+    data = from_json(text)
+    for name in ("output", "custom_metadata"):
+        if name in data:
+            data[name] = unpack(data[name])
+    actions = data.get("actions", {})
+    for name in ("state_delta", "agent_state"):
+        if actions.get(name):
+            actions[name] = unpack_each(actions[name])
+    for part in (data.get("content") or {}).get("parts") or ():
+        for call, values in (("function_call", "args"), ("function_response", "response")):
+            if part.get(call) and part[call].get(values):
+                part[call][values] = unpack_each(part[call][values])
+    return Event.model_validate(data)
+
+
+def run_to_json(run: NodeRun) -> str:
+    """Return a record as JSON text."""
+    return to_json(run_to_dict(run)).decode()
+
+
+def run_from_json(text: str) -> NodeRun:
+    """Return the record in a JSON text that `run_to_json` wrote."""
+    return run_from_dict(from_json(text))
+
+
+def state_to_json(packed: dict[str, Any]) -> str:
+    """Return a state, its values packed, as JSON text."""
+    return to_json(packed).decode()
+
+
+def pack_each(values: dict[str, Any]) -> dict[str, Any]:
+    """Return a dictionary with text keys with its values packed."""
+    return {key: pack(value) for key, value in values.items()}
+
+
+def unpack_each(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the dictionary that `pack_each` was given."""
+    return {key: unpack(value) for key, value in values.items()}
+
+
+def _packed_fields(event: Event) -> dict[str, Any]:
+    """Return those fields of an event that JSON can't hold as they are, packed."""
+    changes: dict[str, Any] = {}
+    output = event.output
+    if (type(output) not in PLAIN or type(output) is float) and needs_packing(output):
+        changes["output"] = pack(output)
+    if event.custom_metadata and needs_packing(event.custom_metadata):
+        changes["custom_metadata"] = pack(event.custom_metadata)
+    actions = event.actions
+    packed = {
+        name: pack_each(value)
+        for name, value in (("state_delta", actions.state_delta), ("agent_state", actions.agent_state))
+        if value and any(needs_packing(inner) for inner in value.values())
+    }
+    if packed:
+        changes["actions"] = actions.model_copy(update=packed)
+    if event.content is not None and event.content.parts:
+        parts = [_packed_part(part) for part in event.content.parts]
+        if any(new is not old for new, old in zip(parts, event.content.parts, strict=True)):
+            changes["content"] = event.content.model_copy(update={"parts": parts})
+    return changes
+
+
+def _packed_part(part: types.Part) -> types.Part:
+    for name, values in (("function_call", "args"), ("function_response", "response")):
+        call = getattr(part, name)
+        inner = getattr(call, values) if call is not None else None
+        if inner and any(needs_packing(value) for value in inner.values()):
+            part = part.model_copy(update={name: call.model_copy(update={values: pack_each(inner)})})
+    return part
