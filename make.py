@@ -119,11 +119,11 @@ def install_system_packages(packages: "list[str]") -> bool:
     if not is_root and not shutil.which("sudo"):
         return False
     say("Installing %s from the system's packages" % ", ".join(packages))
-    prefix = [] if is_root else ["sudo"]
-    prefix += ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
+    apt = ([] if is_root else ["sudo"]) + ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
     # A failed update is no reason to stop: an old list may still name a package that can be had.
-    run([*prefix, "update"])
-    return run([*prefix, "install", "-y", "--no-install-recommends", *packages]) == 0
+    subprocess.run([*apt, "update"])
+    install = [*apt, "install", "-y", "--no-install-recommends", *packages]
+    return subprocess.run(install, stdout=subprocess.DEVNULL).returncode == 0
 
 
 def fingerprint(*parts: str) -> str:
