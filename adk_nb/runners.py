@@ -191,9 +191,7 @@ class Runner:
                     await asyncio.wait([task])
             await task
 
-    async def root_run(
-        self, *, user_id: str, session_id: str, invocation_id: str | None = None
-    ) -> NodeRun | None:
+    async def root_run(self, *, user_id: str, session_id: str, invocation_id: str | None = None) -> NodeRun | None:
         """Return the root's record of an invocation, or of the newest one; `None` when nothing ran."""
         return await self._log(await self._session(user_id, session_id)).root_run(invocation_id)
 
@@ -311,10 +309,12 @@ class _Turn:
         message = self._checked_message()
         responses = [p.function_response for p in (message.parts or () if message else ()) if p.function_response]
         if self.answers is not None:
-            return await self._answer({k: (v, True) for k, v in self.answers.items()}, answer_content(dict(self.answers)))
+            return await self._answer(
+                {k: (v, True) for k, v in self.answers.items()}, answer_content(dict(self.answers))
+            )
         if any(response.id for response in responses):
             given = {str(r.id): (unwrap_answer(r.response), False) for r in responses if r.id}
-            assert message is not None  # noqa: S101  # it has function responses
+            assert message is not None  # it has function responses
             return await self._answer(given, message)
         if self.invocation_id is not None:
             return await self._continue(message)
@@ -330,7 +330,9 @@ class _Turn:
             return None
         parts = message.parts or []
         if any(part.function_call for part in parts):
-            raise DataError("A user's message cannot contain function calls: send text, or function responses as answers.")
+            raise DataError(
+                "A user's message cannot contain function calls: send text, or function responses as answers."
+            )
         if any(part.function_response for part in parts) and any(part.text for part in parts):
             raise DataError(
                 "A message cannot contain both text and function responses: send the answers first, then the text."
@@ -356,11 +358,13 @@ class _Turn:
         root = await self.log.root_run(self.invocation_id)
         if root is None:
             raise InvocationNotFoundError(
-                f"No run {self.invocation_id!r} in session {self.session.id!r}: leave invocation_id out to start a new run."
+                f"No run {self.invocation_id!r} in session {self.session.id!r}: leave invocation_id "
+                "out to start a new run."
             )
         if message is not None:
             raise DataError(
-                f"Run {self.invocation_id!r} has its message already: continue it without new_message=, or send the message "
+                f"Run {self.invocation_id!r} has its message already: continue it without "
+                "new_message=, or send the message "
                 f"without invocation_id= to start a new run."
             )
         event = self._user_event(root, None, None) if self.state_delta else None
@@ -383,7 +387,8 @@ class _Turn:
             question = next((q for q in run.open_questions if q.interrupt_id == interrupt_id), None)
             if question is None:
                 raise AnswerError(
-                    f"Question {interrupt_id!r} of {run.name!r} is answered already, and an answer can't be changed; open "
+                    f"Question {interrupt_id!r} of {run.name!r} is answered already, and an answer "
+                    "can't be changed; open "
                     f"questions are {await self._open_ids()}. Nothing was stored."
                 )
             value = response if is_exact else read_answer(question, response)
@@ -393,7 +398,8 @@ class _Turn:
         invocations = {run.invocation_id for run in asked.values()}
         if len(invocations) > 1:
             raise AnswerError(
-                f"The answers resolve to multiple invocations ({', '.join(sorted(invocations))}): send those of one run at a "
+                f"The answers resolve to multiple invocations ({', '.join(sorted(invocations))}): "
+                "send those of one run at a "
                 f"time. Nothing was stored."
             )
         root = await self.log.root_run(invocations.pop())
@@ -423,5 +429,3 @@ def _write_live(session: Any, event: Event) -> None:
     for key, value in delta.items():
         session.state[key] = snapshot(value, f"state_delta[{key!r}]")
     event.actions.state_delta = {k: v for k, v in delta.items() if not k.startswith(State.TEMP_PREFIX)}
-
-

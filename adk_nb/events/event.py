@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, alias_generators, field_serializer, model_validator
@@ -85,6 +85,19 @@ class Event(LlmResponse):
     id: str = Field(default_factory=new_id)
     timestamp: float = Field(default_factory=time.time)
     """Seconds since the epoch."""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            message: Any = None,
+            state: dict[str, Any] | None = None,
+            route: Any = None,
+            node_path: str = "",
+            **fields: Any,
+        ) -> None:
+            """Make an event from its fields and the four shortcuts."""
 
     @model_validator(mode="before")
     @classmethod

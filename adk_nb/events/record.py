@@ -133,9 +133,7 @@ def run_to_dict(run: NodeRun) -> dict[str, Any]:
             data[name] = pack(value) if name in _VALUES else value
     data["status"] = str(run.status)
     if run.attempts:
-        data["attempts"] = [
-            [a.started_at, a.ended_at, a.error_type, a.error_message, a.retry_at] for a in run.attempts
-        ]
+        data["attempts"] = [[a.started_at, a.ended_at, a.error_type, a.error_message, a.retry_at] for a in run.attempts]
     if run.questions:
         data["questions"] = [_question_to_dict(question) for question in run.questions]
     return data
@@ -168,9 +166,7 @@ def _question_from_dict(data: dict[str, Any]) -> Question:
 
 _DEFAULTS: dict[str, Any] = {
     name: value
-    for name, value in {
-        slot: getattr(NodeRun("", "", "", "", ""), slot) for slot in NodeRun.__slots__
-    }.items()
+    for name, value in {slot: getattr(NodeRun("", "", "", "", ""), slot) for slot in NodeRun.__slots__}.items()
     if name not in ("attempts", "questions", "status")
 }
 for _required in ("path", "name", "run_id", "parent", "invocation_id"):

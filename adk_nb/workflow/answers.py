@@ -13,7 +13,11 @@ from adk_nb.events.record import Question
 from adk_nb.events.request_input import parse_json
 from adk_nb.events.values import Answer, snapshot
 
-_LAX = {"integer": TypeAdapter(int), "number": TypeAdapter(float), "boolean": TypeAdapter(bool)}
+_LAX: dict[str, TypeAdapter[Any]] = {
+    "integer": TypeAdapter(int),
+    "number": TypeAdapter(float),
+    "boolean": TypeAdapter(bool),
+}
 
 
 def read_answer(question: Question, response: Any) -> Any:
@@ -37,7 +41,8 @@ def check_answer(question: Question, answer: Any) -> Any:
         problems = [_problem(error) for error in _validator(schema).iter_errors(_as_json(value))]
         if problems:
             raise AnswerError(
-                f"Validation failed for interrupt {question.interrupt_id!r}: {'; '.join(sorted(problems))}. The question "
+                f"Validation failed for interrupt {question.interrupt_id!r}: "
+                f"{'; '.join(sorted(problems))}. The question "
                 f"stays open: answer again."
             )
     return Answer(value) if type(value) is dict else value
@@ -63,19 +68,20 @@ def _validator(schema: dict[str, Any]) -> Any:
     return kind(schema, format_checker=kind.FORMAT_CHECKER)
 
 
-def _problem(error: jsonschema.ValidationError) -> str:
+def _problem(error: Any) -> str:
     place = ".".join(map(str, error.absolute_path))
     return f"{place}: {_say(error)}" if place else _say(error)
 
 
-def _say(error: jsonschema.ValidationError) -> str:
+def _say(error: Any) -> str:
     limit, found = error.validator_value, error.instance
     sayings = {
         "minimum": f"must be at least {limit}",
         "maximum": f"must be at most {limit}",
         "exclusiveMinimum": f"must be more than {limit}",
         "exclusiveMaximum": f"must be less than {limit}",
-        "enum": f"must be one of {', '.join(map(repr, limit)) if isinstance(limit, list) else limit}, found {found!r:.60}",
+        "enum": f"must be one of "
+        "{', '.join(map(repr, limit)) if isinstance(limit, list) else limit}, found {found!r:.60}",
         "const": f"must be {limit!r}, found {found!r:.60}",
         "type": f"must be {limit if isinstance(limit, str) else ' or '.join(map(str, limit))}, found {found!r:.60}",
         "minLength": f"must have at least {limit} characters",
@@ -86,7 +92,7 @@ def _say(error: jsonschema.ValidationError) -> str:
     if error.validator == "required":
         missing = [name for name in error.validator_value if name not in error.instance]
         return f"{', '.join(map(repr, missing))} is required"
-    return sayings.get(str(error.validator), error.message[:200])
+    return sayings.get(str(error.validator), str(error.message)[:200])
 
 
 def _types(schema: dict[str, Any]) -> set[str]:

@@ -29,12 +29,31 @@ def build_node(item: Any) -> BaseNode:
     raise node_like_error(item)
 
 
-@overload
-def node(node_like: Callable[..., Any] | BaseNode, **options: Any) -> BaseNode: ...
+Binding = Literal["state", "node_input"]
 
 
 @overload
-def node(node_like: None = None, **options: Any) -> Callable[[Callable[..., Any]], BaseNode]: ...
+def node(
+    node_like: Callable[..., Any] | BaseNode,
+    *,
+    name: str | None = None,
+    rerun_on_resume: bool | None = None,
+    retry_config: RetryConfig | None = None,
+    timeout: float | None = None,
+    parameter_binding: Binding = "state",
+) -> BaseNode: ...
+
+
+@overload
+def node(
+    node_like: None = None,
+    *,
+    name: str | None = None,
+    rerun_on_resume: bool | None = None,
+    retry_config: RetryConfig | None = None,
+    timeout: float | None = None,
+    parameter_binding: Binding = "state",
+) -> Callable[[Callable[..., Any]], BaseNode]: ...
 
 
 def node(
@@ -44,7 +63,7 @@ def node(
     rerun_on_resume: bool | None = None,
     retry_config: RetryConfig | None = None,
     timeout: float | None = None,
-    parameter_binding: Literal["state", "node_input"] = "state",
+    parameter_binding: Binding = "state",
 ) -> Any:
     """Turn a function into a node, or give a node other options; also as `@node` and `@node(...)`.
 

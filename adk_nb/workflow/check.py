@@ -85,7 +85,8 @@ def _nothing_enters_start(graph: Graph) -> None:
     for edge in graph.edges:
         if edge.to_node.name == START_NAME:
             raise _fail(
-                f"START must not have incoming edges, but {edge.from_node.name} -> START is one: lead back to the first "
+                f"START must not have incoming edges, but {edge.from_node.name} -> START is one: lead "
+                "back to the first "
                 f"node instead."
             )
 
@@ -99,7 +100,8 @@ def _edges_are_unique(graph: Graph) -> None:
             before = known[pair]
             if before is None or routes is None or before & routes:
                 raise _fail(
-                    f"Duplicate edge found: from={pair[0]}, to={pair[1]}. One edge is enough; two between the same nodes "
+                    f"Duplicate edge found: from={pair[0]}, to={pair[1]}. One edge is enough; two "
+                    "between the same nodes "
                     f"need different routes."
                 )
             known[pair] = before | routes
@@ -151,7 +153,8 @@ def _schemas_fit(graph: Graph) -> None:
         gives, wants = edge.from_node.output_schema, edge.to_node.input_schema
         if gives is not None and wants is not None and gives != wants:
             raise _fail(
-                f"Schema mismatch on edge {edge.from_node.name} -> {edge.to_node.name}: it hands on {_name(gives)}, but "
+                f"Schema mismatch on edge {edge.from_node.name} -> {edge.to_node.name}: it hands on "
+                f"{_name(gives)}, but "
                 f"{_name(wants)} is wanted. Change one type, or put a function between that converts."
             )
 

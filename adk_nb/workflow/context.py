@@ -262,5 +262,3 @@ class Context(ReadonlyContext):
     async def run_graph(self, graph: Graph, node_input: Any, max_concurrency: int | None = None) -> None:
         """Run a graph below this node and make its output the node's own; `Workflow` is written with it."""
         await self._place.children.run_graph(graph, node_input, max_concurrency)
-
-

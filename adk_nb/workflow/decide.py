@@ -279,7 +279,8 @@ def _settle(state: GraphState) -> Settle:
         state.short.add(name)
         note = (
             f"the join {name!r} never fired: it got {', '.join(map(repr, held)) or 'nothing'} but waits for "
-            f"{', '.join(map(repr, missing))}, from which no edge led to it this time. Lead there on every route, or join "
+            f"{', '.join(map(repr, missing))}, from which no edge led to it this time. Lead there on "
+            "every route, or join "
             f"only the nodes that always run."
         )
         state.notes[note] = None
@@ -290,7 +291,8 @@ def _settle(state: GraphState) -> Settle:
         return Settle(
             Status.FAILED,
             error=WorkflowConfigurationError(
-                f"Workflow at {state.path}: multiple terminal nodes produced output ({len(ended)}): {names}. A workflow "
+                f"Workflow at {state.path}: multiple terminal nodes produced output ({len(ended)}): "
+                f"{names}. A workflow "
                 f"has one output: lead them into a JoinNode, or let all but one return None."
             ),
         )

@@ -84,7 +84,7 @@ class FunctionNode(BaseNode):
         state_schema: type[BaseModel] | None = None,
     ) -> None:
         """Wrap `func`; the name is `name`, else the callable's own."""
-        super().__init__(
+        super().__init__(  # type: ignore[call-arg]  # the fields below are this class's own
             func=func,
             name=name or name_of(func),
             description=_first_line(func),
@@ -165,9 +165,7 @@ class FunctionNode(BaseNode):
             self._bind_missing(values, missing, ctx, node_input)
         return values
 
-    def _bind_missing(
-        self, values: dict[str, Any], missing: list[Parameter], ctx: Context, node_input: Any
-    ) -> None:
+    def _bind_missing(self, values: dict[str, Any], missing: list[Parameter], ctx: Context, node_input: Any) -> None:
         if len(missing) == 1 and "node_input" not in values:
             values[missing[0].name] = self._coerce(missing[0], node_input)
             return
@@ -186,8 +184,10 @@ class FunctionNode(BaseNode):
                 values[parameter.name] = parameter.default
             else:
                 raise WorkflowDataError(
-                    f"Missing value for parameter {parameter.name!r} of function {self.name!r}: not found in node_input, "
-                    f"which has {one_of(parameter.name, given)}; hand it on from the node before, or give the parameter "
+                    f"Missing value for parameter {parameter.name!r} of function {self.name!r}: not "
+                    "found in node_input, "
+                    f"which has {one_of(parameter.name, given)}; hand it on from the node before, or "
+                    "give the parameter "
                     f"a default."
                 )
         if self.signature.takes_extra:

@@ -8,6 +8,7 @@ workflow never scans nodes or edges.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -206,11 +207,12 @@ def _edges_of(item: Any, nodes: _Nodes) -> Iterator[Edge]:
         )
     if len(item) < 2:
         raise WorkflowConfigurationError(
-            f"The chain {item!r:.80} has {len(item)} element{'s' * (len(item) != 1)} and makes no edge: give at least two, "
+            f"The chain {item!r:.80} has {len(item)} element{'s' * (len(item) != 1)} and makes no "
+            "edge: give at least two, "
             f"for instance ('START', a)."
         )
     stops = [_stop(element, nodes) for element in item]
-    for source, target in zip(stops, stops[1:], strict=False):
+    for source, target in itertools.pairwise(stops):
         if source.is_map and target.is_map:
             raise WorkflowConfigurationError(
                 "Consecutive routing maps in one chain: put a node between the two dictionaries."
@@ -228,7 +230,8 @@ def _stop(element: Any, nodes: _Nodes) -> _Stop:
     if isinstance(element, (tuple, list)):
         if not element:
             raise WorkflowConfigurationError(
-                "An empty tuple stands in a chain, so the chain is cut there: name the nodes to fan out to, or leave it out."
+                "An empty tuple stands in a chain, so the chain is cut there: name the nodes to fan "
+                "out to, or leave it out."
             )
         return _Stop(tuple((None, nodes.get(one)) for one in element), is_map=False)
     return _Stop(((None, nodes.get(element)),), is_map=False)
@@ -273,5 +276,3 @@ def _outgoing(edges: list[Edge]) -> Outgoing:
             else:
                 by_route.setdefault(label, []).append(edge.to_node)
     return Outgoing(tuple(always), ranked, {k: tuple(v) for k, v in by_route.items()}, tuple(otherwise))
-
-

@@ -257,6 +257,7 @@ def _identifier_like(name: str) -> str:
 def node_like_error(item: object) -> WorkflowConfigurationError:
     """Return the error for something that can't be a node."""
     return WorkflowConfigurationError(
-        f"Invalid node type {type(item).__name__} ({item!r:.80}): a node is a function, an Agent, a Workflow, a JoinNode "
+        f"Invalid node type {type(item).__name__} ({item!r:.80}): a node is a function, an Agent, a "
+        "Workflow, a JoinNode "
         f"or another BaseNode, a tool, or 'START'."
     )

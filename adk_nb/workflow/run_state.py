@@ -59,9 +59,8 @@ def restore_graph(state: GraphState, open_runs: Iterable[NodeRun], latest: Itera
     graph = state.graph
     for run in latest:
         _count(state, run)
-        if ends_at(graph, run):
-            if run.output is not None:
-                state.outputs[run.name] = run
+        if run.output is not None and ends_at(graph, run):
+            state.outputs[run.name] = run
         if run.is_cut_short:
             state.short.add(run.name)
         state.notes.update(dict.fromkeys(run.notes))

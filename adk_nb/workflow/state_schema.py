@@ -32,7 +32,8 @@ def state_check(schemas: tuple[type[BaseModel], ...], node: BaseNode) -> Check |
                 f"declared are {one_of(key, schema.model_fields)}; add the field, or use a prefix such as temp:."
             )
         try:
-            adapter_for(field.annotation).validate_python(value)
+            annotation: Any = field.annotation
+            adapter_for(annotation).validate_python(value)
         except ValidationError as error:
             raise StateSchemaError(
                 f"Node {node.name!r} wrote state[{key!r}] = {value!r:.80}, which does not satisfy field {key!r} of "

@@ -48,7 +48,7 @@ class Workflow(BaseNode):
         self.graph.validate_graph()
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
-        assert self.graph is not None  # noqa: S101  # set when the model was built
+        assert self.graph is not None  # set when the model was built
         await ctx.run_graph(self.graph, node_input, self.max_concurrency)
         return
         yield  # makes this an async generator, as the node contract wants
@@ -60,7 +60,7 @@ class Workflow(BaseNode):
 
     def describe(self) -> GraphDescription:
         """Return the graph as plain data for drawings."""
-        assert self.graph is not None  # noqa: S101  # set when the model was built
+        assert self.graph is not None  # set when the model was built
         return self.graph.describe(self.name)
 
     def describe_node(self) -> NodeDescription:

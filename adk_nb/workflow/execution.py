@@ -1,0 +1,258 @@
+"""One node run while it executes, and how it runs what is below it: dynamic children, or the graph that it holds."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from adk_nb.errors import DynamicNodeFailError, NodeInterruptedError, WorkflowConfigurationError, WorkflowDataError
+from adk_nb.events.paths import child_branch, child_path
+from adk_nb.events.record import NodeRun, Status
+from adk_nb.events.values import snapshot
+from adk_nb.workflow.build import build_node
+from adk_nb.workflow.context import Context
+from adk_nb.workflow.decide import TO_DO, Command, Continued, Keep, Settle, decide
+from adk_nb.workflow.graph import Graph
+from adk_nb.workflow.nodes import BaseNode
+from adk_nb.workflow.run_state import GraphState
+
+if TYPE_CHECKING:
+    from adk_nb.workflow.engine import Engine
+
+
+class ChildFailure(Exception):
+    """Carries a failure out of a graph to the run that holds it."""
+
+    def __init__(self, error: BaseException, path: str) -> None:
+        super().__init__(path)
+        self.error = error
+        self.path = path
+
+
+@dataclass(slots=True, eq=False)
+class Execution:
+    """One node run while it executes, with what it needs to run what is below it."""
+
+    engine: Engine
+    node: BaseNode
+    run: NodeRun
+    claims: tuple[Execution, ...] = ()
+    """The runs above whose output this run's output is, nearest first."""
+    author: str = ""
+    """Name that its events carry: the nearest workflow's, or the node's own."""
+    state_schemas: tuple[Any, ...] = ()
+    is_fresh: bool = True
+    """Nothing below it was recorded before."""
+    error: BaseException | None = None
+    context: Context | None = None
+    graph_state: GraphState | None = None
+    settled: asyncio.Future[Settle] | None = None
+    tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    """Tasks of the runs of its graph that execute now, by path."""
+    children: dict[str, Execution] = field(default_factory=dict)
+    """Dynamic children that executed in this process, by path."""
+    pending_children: dict[str, asyncio.Future[None]] = field(default_factory=dict)
+    task: asyncio.Task[Any] | None = None
+    """The task in which this run executes."""
+    child_tasks: set[asyncio.Task[Any]] = field(default_factory=set)
+    """Tasks that user code made to run children."""
+    recorded: dict[str, NodeRun] | None = None
+    """All dynamic children, those of earlier executions included, by path; `None` before the first is run."""
+    counters: dict[str, int] = field(default_factory=dict)
+    delegate: str | None = None
+    """Path of the child whose output is this run's output."""
+    asked: int = 0
+    """Questions without an id of their own that this try has asked."""
+
+    async def run_child(
+        self,
+        node_like: Any,
+        node_input: Any,
+        *,
+        use_as_output: bool,
+        run_id: str | None,
+        use_sub_branch: bool,
+        override_branch: str | None,
+    ) -> Any:
+        """Run a dynamic child to its end, or take its recorded result, and return its output."""
+        node = build_node(node_like)
+        if self.recorded is None:
+            earlier = [] if self.is_fresh else await self.engine.log.child_runs(self.run.invocation_id, self.run.path)
+            self.recorded = {one.path: one for one in earlier}
+        path = self._child_path(node, run_id, use_as_output)
+        child = self.children.get(path)
+        if child is not None and path in self.pending_children:
+            await asyncio.shield(self.pending_children[path])
+        elif child is None or child.run.status is not Status.COMPLETED:
+            child = self._child(node, node_input, path, use_as_output, use_sub_branch, override_branch)
+            await self._run_dynamic(child)
+        return self._result(child)
+
+    def _child_path(self, node: BaseNode, run_id: str | None, use_as_output: bool) -> str:
+        if not self.node.rerun_on_resume:
+            raise WorkflowConfigurationError(
+                f"Node {self.node.name!r} calls ctx.run_node and so must have rerun_on_resume=True: write "
+                f"@node(rerun_on_resume=True), so that it can go on after a pause with its children's results."
+            )
+        if run_id is None:
+            number = self.counters[node.name] = self.counters.get(node.name, 0) + 1
+            run_id = str(number)
+        elif run_id.isdigit():
+            raise WorkflowConfigurationError(
+                f"The run_id {run_id!r} for child {node.name!r} must contain non-numeric characters, "
+                "as plain numbers count "
+                f"unnamed runs: write for instance 'order-{run_id}'."
+            )
+        path = child_path(self.run.path, node.name, run_id)
+        if use_as_output:
+            if self.delegate not in (None, path):
+                raise WorkflowConfigurationError(
+                    f"Node {self.node.name!r} already has a use_as_output delegate ({self.delegate}): "
+                    "only one child can "
+                    f"give a node's output."
+                )
+            self.delegate = path
+        return path
+
+    def _child(
+        self,
+        node: BaseNode,
+        node_input: Any,
+        path: str,
+        use_as_output: bool,
+        use_sub_branch: bool,
+        override_branch: str | None,
+    ) -> Execution:
+        name, run_id = node.name, path.rpartition("@")[2]
+        assert self.recorded is not None  # filled before a child gets its path
+        record = self.recorded.get(path)
+        if record is None:
+            branch = override_branch if override_branch is not None else self.run.branch
+            record = NodeRun(
+                path=path,
+                name=name,
+                run_id=run_id,
+                parent=self.run.path,
+                invocation_id=self.run.invocation_id,
+                input=snapshot(node_input, f"input of child {name!r}"),
+                branch=child_branch(branch, name, run_id) if use_sub_branch else branch,
+                kind=node.kind,
+                created_at=time.time(),
+            )
+            self.recorded[path] = record
+            is_fresh = True
+        else:
+            is_fresh = False
+        child = self.below(node, record, (self, *self.claims) if use_as_output else (), is_fresh)
+        self.children[path] = child
+        return child
+
+    async def _run_dynamic(self, child: Execution) -> None:
+        run, engine = child.run, self.engine
+        if run.status is Status.COMPLETED or (run.status is Status.WAITING and run.path not in engine.ready):
+            return
+        done = self.pending_children[run.path] = engine.loop.create_future()
+        child.task = asyncio.current_task()
+        if child.task is not None and child.task is not self.task:
+            self.child_tasks.add(child.task)
+        try:
+            await engine.execute(child)
+        finally:
+            del self.pending_children[run.path]
+            done.set_result(None)
+
+    def _result(self, child: Execution) -> Any:
+        run = child.run
+        if run.status is Status.COMPLETED:
+            if self.delegate == run.path and self.context is not None:
+                outcome = self.context.outcome
+                outcome.output, outcome.has_output, outcome.is_published = run.output, True, True
+            return snapshot(run.output)
+        if run.status is Status.WAITING:
+            raise NodeInterruptedError(open_ids(run))
+        if run.status is Status.FAILED and child.error is not None:
+            raise DynamicNodeFailError(run.name, child.error, run.error_path or run.path)
+        reason = "; ".join(run.notes) or f"it ended {run.status}"
+        raise DynamicNodeFailError(run.name, WorkflowDataError(reason), run.path)
+
+    async def run_graph(self, graph: Graph, node_input: Any, max_concurrency: int | None) -> None:
+        """Run the graph that this node holds; leaves by return, failure or the signal that it waits."""
+        engine = self.engine
+        state = self.graph_state
+        if state is None:
+            state = self.graph_state = GraphState(
+                graph=graph,
+                path=self.run.path,
+                invocation_id=self.run.invocation_id,
+                input=node_input,
+                branch=self.run.branch,
+                max_concurrency=max_concurrency,
+            )
+            commands = await engine.enter_graph(self, state)
+        else:
+            commands = decide(state, Continued({run.path for run in state.active.values() if run.status in TO_DO}))
+        self.settled = engine.loop.create_future()
+        try:
+            await engine.store(None, kept(commands))
+            engine.perform(self, commands)
+            settle = await self.settled
+        finally:
+            await engine.stop_tasks(self.tasks.values())
+        self._leave_graph(state, settle)
+
+    def _leave_graph(self, state: GraphState, settle: Settle) -> None:
+        run = self.run
+        run.notes.extend(note for note in state.notes if note not in run.notes)
+        run.is_cut_short = bool(state.short)
+        if settle.error is not None:
+            raise settle.error
+        if settle.status is Status.FAILED and settle.failed is not None:
+            failed = settle.failed
+            error = self.engine.failures.get(failed.path) or WorkflowDataError(failed.error_message or "")
+            raise ChildFailure(error, failed.error_path or failed.path)
+        if settle.status is Status.WAITING:
+            raise NodeInterruptedError(
+                interrupt_id
+                for one in state.active.values()
+                if one.status is Status.WAITING
+                for interrupt_id in open_ids(one)
+            )
+        if settle.status is Status.CANCELLED:
+            raise asyncio.CancelledError
+        if settle.status is Status.INCOMPLETE:
+            run.status = Status.INCOMPLETE
+        if self.context is not None:
+            outcome = self.context.outcome
+            outcome.output, outcome.has_output, outcome.is_published = settle.output, True, True
+
+    def below(self, node: BaseNode, run: NodeRun, claims: tuple[Execution, ...], is_fresh: bool) -> Execution:
+        """Return the execution of a run directly below this one."""
+        holds_graph = self.graph_state is not None
+        return Execution(
+            engine=self.engine,
+            node=node,
+            run=run,
+            claims=claims,
+            author=self.node.name if holds_graph else self.author if self.author != self.node.name else node.name,
+            state_schemas=(*self.state_schemas, self.node.state_schema)
+            if self.node.state_schema is not None
+            else self.state_schemas,
+            is_fresh=is_fresh,
+        )
+
+
+def open_ids(run: NodeRun) -> tuple[str, ...]:
+    """Return the ids of all questions that a run and the runs below it wait for."""
+    return tuple(dict.fromkeys([*(q.interrupt_id for q in run.open_questions), *run.open_below]))
+
+
+def kept(commands: Iterable[Command]) -> list[NodeRun]:
+    """Return the records that commands ask to store, the new ones marked with the time."""
+    runs = [command.run for command in commands if isinstance(command, Keep)]
+    for run in runs:
+        if run.created_at == 0.0:
+            run.created_at = time.time()
+    return runs

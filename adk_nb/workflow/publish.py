@@ -1,0 +1,138 @@
+"""What an event of a running node says: it is completed with where it comes from, and its outcome is noted.
+
+Every event of every node passes through `enrich` before it is stored.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from adk_nb.errors import WorkflowDataError
+from adk_nb.events.event import Event
+from adk_nb.events.record import Question
+from adk_nb.events.request_input import REQUEST_INPUT, chose_its_id
+from adk_nb.events.state import State
+from adk_nb.events.values import snapshot
+from adk_nb.workflow.context import Context
+from adk_nb.workflow.execution import Execution
+
+
+def enrich(execution: Execution, context: Context, event: Event) -> None:
+    """Complete an event with where it comes from, and note what it says about the run's outcome."""
+    run, node, outcome = execution.run, execution.node, context.outcome
+    if event.branch is not None:
+        run.branch = event.branch or None
+    event.place(
+        invocation_id=run.invocation_id,
+        author=context.event_author or (node.name if node.speaks_as_itself else execution.author),
+        path=run.path,
+        branch=run.branch,
+    )
+    if context.run_config.custom_metadata:
+        event.custom_metadata = {**context.run_config.custom_metadata, **(event.custom_metadata or {})}
+    if event.partial:
+        return
+    if event.actions.route is not None:
+        outcome.route, outcome.is_route_sent = event.actions.route, True
+    if event.long_running_tool_ids:
+        _note_questions(execution, event)
+    _note_output(execution, context, event)
+    _apply_state(context, event)
+
+
+def _note_output(execution: Execution, context: Context, event: Event) -> None:
+    outcome = context.outcome
+    value = event.output
+    if event.node_info.message_as_output and event.content is not None:
+        if value is None:
+            value = event.content
+        event.output = None
+    if value is None:
+        return
+    if outcome.is_published and execution.delegate is not None:
+        event.output = None
+        return
+    if outcome.has_output:
+        raise WorkflowDataError(
+            f"Node {execution.run.name!r} gave a second output: a node hands on at most one output a run; put several "
+            f"values into one list or dictionary."
+        )
+    value = _claimed(execution, value)
+    if event.output is not value and event.output is not None:
+        event.output = value
+    outcome.output, outcome.has_output, outcome.is_published = value, True, True
+    event.node_info.output_for = [execution.run.path, *(one.run.path for one in execution.claims)]
+
+
+def _claimed(execution: Execution, value: Any) -> Any:
+    for above in execution.claims:
+        if above.node.output_schema is not None:
+            value = above.node.checked_output(value)
+    return value
+
+
+def _apply_state(context: Context, event: Event) -> None:
+    live, actions = context.session.state, event.actions
+    if actions.state_delta:
+        for key, value in actions.state_delta.items():
+            context.state.check(key, value)
+            live[key] = snapshot(value, f"state[{key!r}]")
+    written = context.state.take_delta()
+    if written or actions.state_delta:
+        merged = {**actions.state_delta, **written}
+        actions.state_delta = {k: v for k, v in merged.items() if not k.startswith(State.TEMP_PREFIX)}
+
+
+def _note_questions(execution: Execution, event: Event) -> None:
+    for call in event.get_function_calls():
+        if call.id not in (event.long_running_tool_ids or ()):
+            continue
+        args = call.args or {}
+        is_request = call.name == REQUEST_INPUT
+        question = Question(
+            interrupt_id=str(call.id),
+            message=args.get("message") if is_request else call.name,
+            payload=snapshot(args.get("payload") if is_request else args),
+            response_schema=args.get("response_schema") if is_request else None,
+            asked_at=time.time(),
+            is_named=chose_its_id(str(call.id)),
+        )
+        _ask(execution, event, question)
+    event.long_running_tool_ids = event.long_running_tool_ids or None
+
+
+def _ask(execution: Execution, event: Event, question: Question) -> None:
+    run = execution.run
+    if question.is_named:
+        known = [one for one in run.open_questions if one.interrupt_id == question.interrupt_id]
+    else:
+        unnamed = [one for one in run.questions if not one.is_named]
+        known = [one for one in unnamed[execution.asked : execution.asked + 1] if not one.is_answered]
+        execution.asked += 1
+    if not known:
+        run.questions.append(question)
+        return
+    assert event.long_running_tool_ids is not None  # a question event
+    assert event.content is not None
+    event.long_running_tool_ids.discard(question.interrupt_id)
+    event.content.parts = [
+        part
+        for part in event.content.parts or ()
+        if part.function_call is None or part.function_call.id != question.interrupt_id
+    ]
+
+
+def is_empty(event: Event) -> bool:
+    """Say whether an event says nothing: no content, output, route, state, question or error."""
+    content = event.content
+    return (
+        event.output is None
+        and not (content and content.parts)
+        and event.error_code is None
+        and event.actions.route is None
+        and not event.actions.state_delta
+        and not event.actions.artifact_delta
+        and event.usage_metadata is None
+        and event.custom_metadata is None
+    )
