@@ -12,11 +12,13 @@ class Status(StrEnum):
     MEASURED = "measured"
     OVER_LIMIT = "over limit"
     """Stopped at the time limit; `value` is what had been spent by then, a lower bound."""
+    UNABLE = "unable"
+    """The engine can't do this size, for a reason of its own that `detail` tells."""
     NOT_OFFERED = "not offered"
     """The engine has nothing to run this case with."""
     NOT_INSTALLED = "not installed"
     SKIPPED = "skipped"
-    """Not tried, because the same run was over the limit in another row."""
+    """Not tried, because another row showed that the same run takes too long or can't be done."""
     FAILED = "failed"
 
 

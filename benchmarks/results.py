@@ -172,7 +172,8 @@ class Results:
             f"- {row.label}, {engine}: {cell.status}, {cell.detail}"
             for row in ROWS
             for engine, cell in self.cells.get(row.name, {}).items()
-            if cell.status in (Status.OVER_LIMIT, Status.SKIPPED, Status.FAILED) and engine in ENGINES_BY_NAME
+            if cell.status in (Status.OVER_LIMIT, Status.UNABLE, Status.SKIPPED, Status.FAILED)
+            and engine in ENGINES_BY_NAME
         ]
         return [" ".join(notes), "", *reasons] if reasons else [" ".join(notes)]
 

@@ -29,7 +29,7 @@ class Row(NamedTuple):
     limit_over_row: str | None = None
     """`limit` counts from what the floor measured in this row."""
     after: str | None = None
-    """Not tried for an engine that was over the time limit in this row: it would be the same run again."""
+    """Not tried for an engine that was too slow or unable in this row: it would be the same run again."""
 
     @property
     def unit(self) -> str:

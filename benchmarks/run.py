@@ -76,21 +76,28 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def measure_all(results: Results, python: str, rows: list[Row], engines: list[Engine]) -> list[str]:
-    """Measure the cells, row by row so that all engines of a row meet the same load; name those that failed."""
+def measure_all(
+    results: Results, python: str, rows: list[Row], engines: list[Engine], save_to: Path | None
+) -> list[str]:
+    """Measure the cells, row by row so that all engines of a row meet the same load; name those that failed.
+
+    The results are saved after each row, so that stopping half-way keeps what was measured.
+    """
     failed = []
     for row in rows:
         for engine in engines:
             before = results.get(row.after, engine.name) if row.after is not None else None
-            if before is not None and before.status is Status.OVER_LIMIT:
-                cell = Cell(Status.SKIPPED, detail=f"the same run was over the limit in {row.after}")
+            if before is not None and before.status in (Status.OVER_LIMIT, Status.UNABLE):
+                cell = Cell(Status.SKIPPED, detail=f"{before.status} in {row.after}, which is the same run")
             else:
                 cell = measured_cell(python, engine, row)
             results.put(row, engine.name, cell)
-            if cell.status is Status.FAILED:
+            if cell.status is Status.FAILED or (cell.status is Status.UNABLE and engine.name == "adk_nb"):
                 failed.append(f"{row.name}, {engine.name}: {cell.detail}")
             said = str(cell.status) if cell.value is None else f"{cell_text(cell)} {row.unit}"
             print(f"{row.name:18} {engine.name:15} {said:>15}", flush=True)
+        if save_to is not None:
+            results.save(save_to)
     return failed
 
 
@@ -100,11 +107,9 @@ def main() -> int:
     rows = [ROWS_BY_NAME[name] for name in chosen(options.rows, list(ROWS_BY_NAME), "row")]
     engines = [ENGINES_BY_NAME[name] for name in chosen(options.engines, list(ENGINES_BY_NAME), "engine")]
     results = Results.load(options.output / "results.json", environment(python_version(options.python)))
-    failed = measure_all(results, options.python, rows, engines)
+    failed = measure_all(results, options.python, rows, engines, None if options.dry else options.output)
     print()
     print(results.markdown())
-    if not options.dry:
-        results.save(options.output)
     for line in failed:
         print("failed:", line, file=sys.stderr)
     return 1 if failed else 0
