@@ -39,13 +39,16 @@ class Runner:
 
     Example:
         >>> import asyncio
+        >>> from adk_nb.events.event import to_content
         >>> from adk_nb.workflow import Workflow
         >>> def shout(node_input: str) -> str:
         ...     return node_input.upper()
         >>> async def main():
         ...     runner = InMemoryRunner(node=Workflow(name="flow", edges=[("START", shout)]))
-        ...     await runner.session_service.create_session(app_name=runner.app_name, user_id="ada", session_id="s")
-        ...     return [e.output async for e in runner.run_async(user_id="ada", session_id="s", new_message=to_content("hi"))]
+        ...     session = await runner.session_service.create_session(app_name=runner.app_name, user_id="ada")
+        ...     hello = to_content("hi")
+        ...     stream = runner.run_async(user_id="ada", session_id=session.id, new_message=hello)
+        ...     return [event.output async for event in stream]
         >>> asyncio.run(main())
         ['HI']
     """

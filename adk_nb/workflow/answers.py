@@ -80,7 +80,7 @@ def _say(error: Any) -> str:
         "maximum": f"must be at most {limit}",
         "exclusiveMinimum": f"must be more than {limit}",
         "exclusiveMaximum": f"must be less than {limit}",
-        "enum": f"must be one of "
+        "enum": "must be one of "
         "{', '.join(map(repr, limit)) if isinstance(limit, list) else limit}, found {found!r:.60}",
         "const": f"must be {limit!r}, found {found!r:.60}",
         "type": f"must be {limit if isinstance(limit, str) else ' or '.join(map(str, limit))}, found {found!r:.60}",
