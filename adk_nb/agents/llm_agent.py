@@ -141,6 +141,19 @@ class LlmAgent(BaseAgent):
             changes["include_contents"] = "none"
         return self.model_copy(update=changes)
 
+    def as_root(self) -> LlmAgent:
+        """Return the agent itself: as a root it talks with a person.
+
+        Raises:
+            ConfigurationError: its mode is `single_turn`, which takes one input and talks to nobody.
+        """
+        if self.mode == "single_turn":
+            raise ConfigurationError(
+                f"The root agent must have mode 'chat' or none, and {self.name!r} has 'single_turn': leave mode= out "
+                f"or put the agent into a workflow, Workflow(name=..., edges=[('START', {self.name})])."
+            )
+        return self
+
     def checked_input(self, value: Any) -> Any:
         """Return the input; what a person says in a chat is not checked against `input_schema`."""
         return super().checked_input(value) if self.mode == "single_turn" else value

@@ -1,0 +1,115 @@
+"""Instructions: a template filled from the state, or a function."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adk_nb.agents import Agent, ReadonlyContext
+from adk_nb.agents.instructions import MissingVariableError, fill, inject_session_state
+from adk_nb.errors import ConfigurationError, DataError
+from adk_nb.testing import ScriptedModel
+from tests.agents.asking import run
+
+STATE = {"k": "v", "n": 3, "none": None, "user:k": "u", "app:k": "a", "temp:k": "t", "nested": "{k}"}
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("{k} { k } {{k}} {{{k}}}", "v v v v"),
+        ("{n}|{none}|", "3||"),
+        ("{missing?}|{user:missing?}|{temp:k?}", "||t"),
+        ("{user:k}{app:k}{temp:k}", "uat"),
+        ("{foo:bar} {d.k} {d[k]} {Node.field} {a b} {} {k!} {k ?}", None),
+        ('{"a": 1} {"a": {"b": 2}}', None),
+        (r"${k} \{k} ${{k}}", None),
+        ("{k", None),
+        ("k} {", None),
+        ("{nested}", "{k}"),
+    ],
+)
+def test_places_of_a_template(template: str, text: str | None) -> None:
+    """State keys are replaced whatever the depth of the braces; everything else stays as it is."""
+    assert fill(template, STATE, "a") == (template if text is None else text)
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="{}")), st.text())
+def test_values_are_never_filled_again(around: str, value: str) -> None:
+    """Text without braces stays, and a value goes in verbatim, whatever is in it."""
+    assert fill(around, {}, "a") == around
+    assert fill("<{k}>", {"k": value}, "a") == f"<{value}>"
+
+
+def test_missing_key_is_named_before_the_model_is_asked() -> None:
+    """A missing key is a KeyError and a DataError that names key, agent and the known keys, nearest first."""
+    model = ScriptedModel([])
+    turns = run(Agent(name="greeter", model=model, instruction="Greet {custmer}."), state={"x": 1, "customer": "Ada"})
+    assert isinstance(turns.error, MissingVariableError)
+    assert isinstance(turns.error, KeyError)
+    assert isinstance(turns.error, DataError)
+    assert turns.error.key == "custmer"
+    for words in ("'greeter' asks for {custmer}", "'customer' (did you mean this?), 'x'", "{custmer?}"):
+        assert words in str(turns.error)
+    assert model.requests == []
+
+
+def test_artifacts_need_their_service() -> None:
+    """A place for an artifact is refused with what to do instead, never left in the text."""
+    with pytest.raises(ConfigurationError, match="no artifact service"):
+        fill("{artifact.notes.txt}", {}, "a")
+
+
+def plain(context: ReadonlyContext) -> str:
+    """Return a text with braces, made from the state."""
+    return f"{context.agent_name}: {context.state['k']} {{k}}"
+
+
+async def later(context: ReadonlyContext) -> str:
+    """Return the same, some time later."""
+    return plain(context)
+
+
+@pytest.mark.parametrize("instruction", [plain, later])
+def test_functions_are_used_as_they_are(instruction: Callable[[ReadonlyContext], str | Awaitable[str]]) -> None:
+    """A function, async or not, gets a read-only context and its text isn't filled."""
+    model = ScriptedModel(["ok"])
+    assert run(Agent(name="a", model=model, instruction=instruction), state={"k": "v"}).output == "ok"
+    assert model.requests[0].system.startswith("a: v {k}")
+
+
+def test_functions_can_fill_templates_themselves() -> None:
+    """`inject_session_state` gives a function the filling of templates."""
+
+    async def filled(context: ReadonlyContext) -> str:
+        return await inject_session_state("Be {k}.", context)
+
+    model = ScriptedModel(["ok"])
+    run(Agent(name="a", model=model, instruction=filled), state={"k": "kind"})
+    assert model.requests[0].system.startswith("Be kind.")
+
+
+def test_a_function_must_return_text() -> None:
+    """What isn't text is refused before the model is asked."""
+
+    def nothing(context: ReadonlyContext) -> Any:
+        return None
+
+    model = ScriptedModel([])
+    turns = run(Agent(name="a", model=model, instruction=nothing))
+    assert isinstance(turns.error, ConfigurationError)
+    assert model.requests == []
+
+
+def test_state_is_read_only_for_functions() -> None:
+    """An instruction can't write state."""
+
+    def writes(context: ReadonlyContext) -> str:
+        context.state["k"] = "changed"
+        return ""
+
+    assert isinstance(run(Agent(name="a", model=ScriptedModel([]), instruction=writes)).error, TypeError)
