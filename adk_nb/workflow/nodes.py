@@ -31,7 +31,7 @@ class BaseNode(BaseModel):
     """One step of a workflow; override `_run_impl`, an async generator, to write your own.
 
     What `_run_impl` yields becomes events: an `Event` as it is, a `RequestInput` as a question that pauses the run,
-    `None` nothing, any other value the node's output. A node hands on at most one output a run.
+    `None` nothing, a `Content` a message, any other value the node's output. A node hands on at most one output a run.
 
     Example:
         >>> class Shout(BaseNode):
@@ -124,6 +124,8 @@ class BaseNode(BaseModel):
             return event
         if isinstance(item, RequestInput):
             return question_event(item)
+        if isinstance(item, types.Content):
+            return Event(content=item)
         return Event(output=self.checked_output(item))
 
     @property

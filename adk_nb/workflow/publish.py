@@ -44,6 +44,7 @@ def enrich(execution: Execution, context: Context, event: Event) -> None:
 def _note_output(execution: Execution, context: Context, event: Event) -> None:
     outcome = context.outcome
     value = event.output
+    is_plain_message = value is None
     if event.node_info.message_as_output and event.content is not None:
         if value is None:
             value = event.content
@@ -62,6 +63,8 @@ def _note_output(execution: Execution, context: Context, event: Event) -> None:
     if event.output is not value and event.output is not None:
         event.output = value
     outcome.output, outcome.has_output, outcome.is_published = value, True, True
+    if is_plain_message:
+        return
     event.node_info.output_for = [execution.run.path, *(one.run.path for one in execution.claims)]
 
 

@@ -26,6 +26,7 @@ class Workflow(BaseNode):
         >>> flow = Workflow(name="flow", edges=[("START", shout)])
         >>> [node.name for node in flow.graph.nodes]
         ['__START__', 'shout']
+
     Raises:
         GraphValidationError: the edges don't form a graph that can run.
         WorkflowConfigurationError: an edge can't be read.
