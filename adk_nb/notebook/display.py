@@ -6,7 +6,6 @@ rooms of the notebook tell `register` how their things are drawn, and `show` dra
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -16,6 +15,7 @@ from adk_nb.notebook.fitting import shorten, visible
 from adk_nb.notebook.graph_text import graph_text
 from adk_nb.notebook.graph_view import draw_graph
 from adk_nb.notebook.layout import LayoutError
+from adk_nb.notebook.picture import picture_html
 from adk_nb.workflow.description import GraphDescription
 from adk_nb.workflow.nodes import BaseNode
 
@@ -74,9 +74,8 @@ def _graph_bundle(description: GraphDescription) -> Bundle:
         drawing = draw_graph(description)
     except LayoutError as error:
         return {"text/plain": f"{text}\n({error})"}
-    note = f'<div style="opacity:.7;font-size:12px">{html.escape(drawing.note)}</div>' if drawing.note else ""
     return {
-        "text/html": f'<div class="adknb" style="overflow-x:auto">{drawing.svg}{note}</div>',
+        "text/html": picture_html(drawing.svg, alt=drawing.alt, text=text, note=drawing.note),
         "text/plain": text,
     }
 

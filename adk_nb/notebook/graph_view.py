@@ -69,6 +69,8 @@ class Drawing:
     """A drawn graph."""
 
     svg: str
+    alt: str
+    """The drawing in a few words, for a screen reader."""
     note: str
     """One line when a layout program failed and another one took over; mostly empty."""
 
@@ -147,17 +149,17 @@ def draw_graph(
     width, height = placement.width + 2 * _MARGIN, placement.height + 2 * _MARGIN
     pen = _Pen(marks, re.sub(r"[^A-Za-z0-9_-]", "", id_prefix))
     body = "".join(pen.graph(measured, ""))
-    title = f"{kind_word(description.kind)} {shown_name(description.name)}"
+    title = f"{kind_word(description.kind)} {shorten(shown_name(description.name), _TOOLTIP)}"
     about = f"{title}: {_count(len(description.nodes), 'node')}, {_count(len(description.edges), 'edge')}"
     classes = " ".join(["adknb"] * styled + ["adknb-graph"] + ["adknb-live"] * (marks is not None))
     svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="{classes}" role="img" aria-label="{_attribute(about)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{classes}" role="img" aria-label="{escape(about)}" '
         f'width="{_n(width)}" height="{_n(height)}" viewBox="{_n(-_MARGIN)} {_n(-_MARGIN)} {_n(width)} {_n(height)}" '
         f'style="width:100%;min-width:{_n(_least_width(width))}px;max-width:{_n(width)}px;height:auto" '
         'font-family="system-ui,\'Segoe UI\',Roboto,\'DejaVu Sans\',sans-serif" direction="ltr" fill="#0f172a">'
         f"{f'<style>{style_sheet()}</style>' if styled else ''}{body}</svg>"
     )
-    return Drawing(svg, note)
+    return Drawing(svg, about, note)
 
 
 @functools.cache
@@ -431,10 +433,6 @@ def _key(text: str) -> str:
     """Write a name or a path as an attribute that a script finds it by: as it is, but for what no page can hold."""
     whole = text if text.isprintable() else visible(text)
     return escape(shorten(whole, _KEY))
-
-
-def _attribute(text: str) -> str:
-    return escape(shorten(text, _TOOLTIP))
 
 
 def _least_width(width: float) -> float:

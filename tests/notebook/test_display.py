@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from typing import Any
 
 import pytest
@@ -9,9 +11,10 @@ from IPython.core.formatters import DisplayFormatter
 
 from adk_nb.notebook import display, layout
 from adk_nb.notebook.graph_text import graph_text
+from adk_nb.notebook.graph_view import graph_svg
 from adk_nb.workflow.description import GraphDescription
 from adk_nb.workflow.nodes import BaseNode
-from tests.notebook.graphs import LOOP, SUPPORT_INBOX
+from tests.notebook.graphs import LOOP, SUPPORT_INBOX, graph
 
 
 class Drawn(BaseNode):
@@ -39,7 +42,8 @@ def no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_node_at_the_end_of_a_cell_draws_itself() -> None:
     """IPython's own formatter gets HTML with the SVG inside it, and the outline as plain text."""
     data, _ = DisplayFormatter().format(Drawn(name="inbox"))
-    assert data["text/html"].startswith('<div class="adknb" style="overflow-x:auto"><svg ')
+    assert data["text/html"].startswith('<div class="adknb" style="overflow-x:auto">')
+    assert graph_svg(SUPPORT_INBOX) in data["text/html"]
     assert graph_text(SUPPORT_INBOX) == data["text/plain"]
     assert "application/vnd.jupyter.widget-view+json" not in data
 
@@ -47,6 +51,30 @@ def test_a_node_at_the_end_of_a_cell_draws_itself() -> None:
 def test_a_single_node_shows_itself_alone() -> None:
     """A node without a graph is drawn as a graph of one node."""
     assert 'data-node="alone"' in display.mime_bundle(BaseNode(name="alone"))["text/html"]
+
+
+def test_the_drawing_survives_without_svg_and_style_sheets() -> None:
+    """An untrusted notebook loses `<svg>` and `<style>`; it then shows the same drawing as an image, and no loose text.
+
+    What is left of the inline drawing is its text, in an element that hides itself; only a style sheet shows it.
+    """
+    html = display.mime_bundle(SUPPORT_INBOX)["text/html"]
+    left = re.sub(r"<style>.*?</style>|</?(?:svg|g|path|rect|circle|text|title)\b[^>]*>", "", html)
+    hidden = re.search(r'<div class="adknb-inline" style="display:none">([^<]*)</div><img', left)
+    assert hidden is not None
+    assert "classifier" in hidden[1]
+    image = re.search(r'src="data:image/svg\+xml;base64,([^"]*)"', left)
+    assert image is not None
+    assert graph_svg(SUPPORT_INBOX) == base64.b64decode(image[1]).decode()
+    assert 'alt="workflow ticket_workflow: 7 nodes, 6 edges"' in left
+
+
+def test_a_very_large_drawing_leaves_its_outline_instead_of_an_image() -> None:
+    """The image would double a large notebook: there the outline stands in for it."""
+    wide = graph("wide", {f"node_{number}": "agent" for number in range(250)}, [])
+    html = display.mime_bundle(wide)["text/html"]
+    assert "<img" not in html
+    assert f'<pre class="adknb-still">{graph_text(wide)}</pre>' in html
 
 
 def test_include_and_exclude_choose_among_the_representations() -> None:
