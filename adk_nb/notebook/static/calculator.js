@@ -214,8 +214,8 @@ const COUNTING = [
   ["Best case: ", "a judgment that needs the whole history pays for it in a graph, too."],
   [
     "For scale: ",
-    "in Google’s published refund example, six steps with two judgments, 56 % of the tokens were saved, where this model " +
-      "says 90 %. Fixed prompts, tool calls within a node and reasoning, which both designs pay, are not in it.",
+    "in Google’s published refund example, six steps with two judgments, 56 % of the tokens were saved; this model " +
+      "says about 90 %. It leaves out what both designs pay: fixed prompts, second calls after a tool, reasoning.",
   ],
 ];
 
