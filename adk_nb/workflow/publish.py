@@ -47,7 +47,7 @@ def _note_output(execution: Execution, context: Context, event: Event) -> None:
     is_plain_message = value is None
     if event.node_info.message_as_output and event.content is not None:
         if value is None:
-            value = event.content
+            value = snapshot(event.content)
         event.output = None
     if value is None:
         return
