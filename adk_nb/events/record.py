@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from adk_nb.events.values import pack, unpack
@@ -126,11 +127,14 @@ _VALUES = ("input", "output", "route")
 
 def run_to_dict(run: NodeRun) -> dict[str, Any]:
     """Return a record as plain JSON values, fields at their default left out; `run_from_dict` reads it back."""
-    data: dict[str, Any] = {}
-    for name, default in _DEFAULTS.items():
-        value = getattr(run, name)
-        if value != default or type(value) is not type(default):
-            data[name] = pack(value) if name in _VALUES else value
+    data = {
+        name: value
+        for name, default, value in zip(_NAMES, _DEFAULT_VALUES, _fields(run), strict=True)
+        if value is not default and (value != default or type(value) is not type(default))
+    }
+    for name in _VALUES:
+        if name in data:
+            data[name] = pack(data[name])
     data["status"] = str(run.status)
     if run.attempts:
         data["attempts"] = [[a.started_at, a.ended_at, a.error_type, a.error_message, a.retry_at] for a in run.attempts]
@@ -171,3 +175,5 @@ _DEFAULTS: dict[str, Any] = {
 }
 for _required in ("path", "name", "run_id", "parent", "invocation_id"):
     _DEFAULTS[_required] = None
+_NAMES, _DEFAULT_VALUES = tuple(_DEFAULTS), tuple(_DEFAULTS.values())
+_fields = attrgetter(*_NAMES)

@@ -5,11 +5,13 @@ from adk_nb.events.state import State
 from adk_nb.sessions.base_session_service import BaseSessionService
 from adk_nb.sessions.in_memory_session_service import InMemorySessionService
 from adk_nb.sessions.session import Session
+from adk_nb.sessions.sqlite_session_service import SqliteSessionService
 
 __all__ = [
     "BaseSessionService",
     "InMemorySessionService",
     "Session",
+    "SqliteSessionService",
     "State",
     "StateSchemaError",
 ]

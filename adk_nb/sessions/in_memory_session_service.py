@@ -180,7 +180,7 @@ class _Stored:
         self._by_id[event.id] = event
         self.last_update_time = max(self.last_update_time, event.timestamp)
 
-    def load_events(self, last: int) -> list[Event]:
+    def load_events(self) -> list[Event]:
         """Return all events; sessions in memory always have theirs."""
         return list(self.events)
 

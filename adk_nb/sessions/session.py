@@ -13,8 +13,8 @@ from adk_nb.events.event import Event
 class Handle(Protocol):
     """What a service knows of a stored session; every `Session` object of it in one process shares it."""
 
-    def load_events(self, last: int) -> list[Event]:
-        """Return the stored events up to number `last`."""
+    def load_events(self) -> list[Event]:
+        """Return all stored events, oldest first, as a list that the caller owns."""
 
 
 class Session(BaseModel):
@@ -43,7 +43,6 @@ class Session(BaseModel):
     """Seconds since the epoch."""
 
     _handle: Any = PrivateAttr(default=None)
-    _unread: int | None = PrivateAttr(default=None)
 
     if not TYPE_CHECKING:  # A typed __getattr__ would make every misspelled name an Any.
 
@@ -55,8 +54,7 @@ class Session(BaseModel):
     def _read(self) -> list[Event]:
         fields = self.__dict__
         if "events" not in fields:
-            fields["events"] = self._handle.load_events(self._unread) if self._handle is not None else []
-            self._unread = None
+            fields["events"] = self._handle.load_events()
         events: list[Event] = fields["events"]
         return events
 
@@ -82,7 +80,7 @@ class Session(BaseModel):
         self._read()
         state = super().__getstate__()
         # What a service knows stays with it: the pickled session is a copy for reading.
-        return {**state, "__pydantic_private__": {"_handle": None, "_unread": None}}
+        return {**state, "__pydantic_private__": {"_handle": None}}
 
 
 def new_session(
@@ -92,7 +90,6 @@ def new_session(
     *,
     last_update_time: float,
     events: list[Event] | None = None,
-    unread: int | None = None,
 ) -> Session:
     """Return a session that belongs to a service.
 
@@ -102,7 +99,6 @@ def new_session(
         state: The merged state; the session owns it.
         last_update_time: Seconds since the epoch.
         events: The events; the session owns the list. `None` leaves them to be read when asked for.
-        unread: With `events=None`, the number of the last event to read.
     """
     app_name, user_id, session_id = key
     session = Session.model_construct(
@@ -113,7 +109,7 @@ def new_session(
         events=[] if events is None else events,
         last_update_time=last_update_time,
     )
-    session._handle, session._unread = handle, unread
+    session._handle = handle
     if events is None:
         del session.__dict__["events"]
     return session
@@ -135,13 +131,12 @@ def adopt(session: Any, handle: Handle) -> None:
         session._handle = handle
 
 
-def show_event(session: Any, event: Event, number: int = 0) -> None:
-    """Add a stored event to a session's list, or note its number when the list hasn't been read yet."""
-    if isinstance(session, Session) and session._unread is not None:
-        session._unread = number
-    else:
+def show_event(session: Any, event: Event) -> None:
+    """Add a stored event to a session's list, unless the list will be read with this event in it."""
+    if not isinstance(session, Session) or "events" in session.__dict__:
         session.events.append(event)
-    session.last_update_time = max(session.last_update_time, event.timestamp)
+    if event.timestamp > session.last_update_time:
+        session.last_update_time = event.timestamp
 
 
 def show_delta(session: Any, delta: Mapping[str, Any]) -> None:

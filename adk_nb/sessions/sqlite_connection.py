@@ -1,0 +1,202 @@
+"""The one connection of a service to its file: short transactions on the event loop that never wait for a lock.
+
+SQLite needs 60 µs for an append and a thread hop costs twice that, so statements run where they are called. Waiting is
+what would block: a locked file is asked again later, and the write-ahead log is moved into the file by a worker thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import random
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from adk_nb.errors import SessionBusyError
+from adk_nb.sessions.sqlite_file import ADK_TABLES, OWN_TABLES, Location, check_tables, store_error
+
+T = TypeVar("T")
+_APPENDS_BETWEEN_CHECKPOINTS = 500  # about 16 MB of log
+_PAGES_FOR_EMERGENCY = 20_000  # SQLite's own checkpoint, should the thread's never get through: 80 MB of log
+
+
+class Connection:
+    """Runs functions on an SQLite connection, which is opened when first needed and again after `close`."""
+
+    def __init__(self, location: Location, lock_timeout: float) -> None:
+        self._location = location
+        self._lock_timeout = lock_timeout
+        self._lock = threading.RLock()  # event loops of several threads may share a service
+        self._open: sqlite3.Connection | None = None
+        self._closer: weakref.finalize | None = None  # type: ignore[type-arg]
+        self._is_writable = False
+        self._since_checkpoint = 0
+        self._is_checkpointing = False
+
+    @property
+    def file(self) -> str:
+        """How to name the file in a message."""
+        return self._location.path or ":memory:"
+
+    @property
+    def place(self) -> str | int:
+        """What names the file for the whole process."""
+        return os.path.realpath(self._location.path) if self._location.path else id(self)
+
+    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` in a transaction: all that it writes is stored, or nothing.
+
+        Raises:
+            SessionBusyError: another process held the file for too long; nothing was written.
+            SessionStoreError: the file can't be written.
+        """
+        until = 0.0
+        while True:
+            try:
+                with self._lock:
+                    result = self._transaction(work)
+                break
+            except sqlite3.IntegrityError:
+                raise  # a value that is there already: the caller knows what it means
+            except sqlite3.Error as error:
+                until = self._wait_until(error, until)
+            await asyncio.sleep(random.uniform(0.002, 0.02))
+        self._since_checkpoint += 1
+        if self._since_checkpoint >= _APPENDS_BETWEEN_CHECKPOINTS and not self._is_checkpointing:
+            self._start_checkpoint()
+        return result
+
+    async def read(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+        """Return what `work` reads, or `otherwise` when there is no file yet, or not the tables."""
+        until = 0.0
+        while True:
+            try:
+                return self._read(work, otherwise)
+            except sqlite3.Error as error:
+                until = self._wait_until(error, until)
+            await asyncio.sleep(random.uniform(0.002, 0.02))
+
+    def read_now(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+        """Do what `read` does for callers that can't await; only a file locked for good makes it wait."""
+        until = 0.0
+        while True:
+            try:
+                return self._read(work, otherwise)
+            except sqlite3.Error as error:
+                until = self._wait_until(error, until)
+            time.sleep(0.005)
+
+    def close(self) -> None:
+        """Close the connection; the next use opens it again (sessions in memory are gone then)."""
+        with self._lock:
+            if self._closer is not None:
+                self._closer()
+            self._open, self._closer, self._is_writable = None, None, False
+
+    def _wait_until(self, error: sqlite3.Error, until: float) -> float:
+        """Return until when to ask again, or raise what the caller should see."""
+        if (getattr(error, "sqlite_errorcode", 0) & 0xFF) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise store_error(self._location.path, error) from error
+        now = time.monotonic()
+        if until and now > until:
+            raise SessionBusyError(
+                f"The session file {self.file!r} has been locked by another program for {self._lock_timeout:g} s, so "
+                f"nothing was written: end the transaction there (a database viewer with unsaved edits?) and run again."
+            ) from error
+        return until or now + self._lock_timeout
+
+    def _read(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+        with self._lock:
+            path = self._location.path
+            if self._open is None and path is not None and not Path(path).exists():
+                return otherwise
+            connection = self._connection()
+            try:
+                return work(connection)
+            except sqlite3.OperationalError as error:
+                if str(error).startswith("no such table"):
+                    return otherwise
+                raise
+
+    def _transaction(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        connection = self._connection()
+        if not self._is_writable:
+            self._prepare(connection)
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            result = work(connection)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        return result
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._open is None:
+            path = self._location.path
+            if path is not None and not self._location.is_read_only:
+                try:
+                    Path(path).absolute().parent.mkdir(parents=True, exist_ok=True)
+                except OSError as error:
+                    raise store_error(path, _cannot_open(error)) from error
+            connection = sqlite3.connect(
+                self._location.uri(),
+                uri=path is not None,
+                timeout=0,
+                isolation_level=None,  # transactions are begun and ended here, by name
+                check_same_thread=False,
+                cached_statements=256,
+            )
+            self._open, self._closer = connection, weakref.finalize(self, connection.close)
+            connection.execute("PRAGMA foreign_keys = ON")
+        return self._open
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """Make the tables that are missing, once a connection."""
+        check_tables(connection, self.file)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_FOR_EMERGENCY}")
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            for statement in (ADK_TABLES + OWN_TABLES).split(";\n"):
+                connection.execute(statement)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        self._is_writable = True
+
+    def _start_checkpoint(self) -> None:
+        self._since_checkpoint = 0
+        if self._location.path is None:
+            return
+        self._is_checkpointing = True
+        threading.Thread(target=self._checkpoint, name="adk_nb checkpoint", daemon=True).start()
+
+    def _checkpoint(self) -> None:
+        """Move the write-ahead log into the file, beside readers and writers."""
+        try:
+            # A failure does no harm: the log stays longer, and the next checkpoint takes it along.
+            with contextlib.suppress(sqlite3.Error):
+                connection = sqlite3.connect(self._location.uri(), uri=True, timeout=0)
+                try:
+                    connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+                finally:
+                    connection.close()
+        finally:
+            self._is_checkpointing = False
+
+
+def _cannot_open(error: OSError) -> sqlite3.Error:
+    found = sqlite3.OperationalError(str(error))
+    found.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+    return found

@@ -1,0 +1,67 @@
+"""One process at a time runs a session of a file; the lock of a process that is gone is taken over."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from types import TracebackType
+from typing import Any
+
+from adk_nb.errors import SessionBusyError, SessionNotFoundError, SessionStoreError
+from adk_nb.sessions.processes import is_alive, this_process
+from adk_nb.sessions.refusals import not_found
+from adk_nb.sessions.sqlite_connection import Connection
+
+
+class SessionLock:
+    """Held by the process while it runs a session: a row that names process, host and run."""
+
+    def __init__(self, connection: Connection, key: tuple[str, str, str], invocation_id: str | None) -> None:
+        self._connection = connection
+        self._key = key
+        self._invocation_id = invocation_id
+
+    async def __aenter__(self) -> None:
+        own = this_process()
+        holder = await self._connection.read(self._holder, None)
+        # Within the process runs take turns before they come here, so a lock of our own was left by a broken-off run.
+        if holder is not None and holder[:3] != own and is_alive(*holder[:3]):
+            raise SessionBusyError(self._busy(holder))
+
+        def work(connection: sqlite3.Connection) -> None:
+            now = self._holder(connection)
+            if now != holder:
+                raise SessionBusyError(self._busy(now or holder))
+            try:
+                connection.execute(_TAKE, (*self._key, *own, self._invocation_id, time.time()))
+            except sqlite3.IntegrityError:
+                raise SessionNotFoundError(not_found(self._key, f"in {self._connection.file}")) from None
+
+        await self._connection.write(work)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # A lock that can't be given back now is taken over later: this process knows it for its own, and others see
+        # when the process is gone.
+        with contextlib.suppress(SessionBusyError, SessionStoreError):
+            await self._connection.write(lambda connection: connection.execute(_GIVE, (*self._key, *this_process())))
+
+    def _holder(self, connection: sqlite3.Connection) -> Any:
+        return connection.execute(_HOLDER, self._key).fetchone()
+
+    def _busy(self, holder: Any) -> str:
+        host, pid, _, invocation_id, since = holder
+        started = time.strftime("%H:%M:%S", time.localtime(since))
+        run = f"run {invocation_id}" if invocation_id else "a run"
+        return (
+            f"Session {self._key[2]!r} is busy ({run} in process {pid} on {host}, since {started}): "
+            f"wait for it to end, stop that process, or use another session."
+        )
+
+
+_ONE = "app_name = ? AND user_id = ? AND session_id = ?"
+_HOLDER = f"SELECT host, pid, process_start, invocation_id, since FROM adk_nb_locks WHERE {_ONE}"
+_TAKE = "INSERT OR REPLACE INTO adk_nb_locks VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_GIVE = f"DELETE FROM adk_nb_locks WHERE {_ONE} AND host = ? AND pid = ? AND process_start = ?"

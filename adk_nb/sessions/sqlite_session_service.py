@@ -1,0 +1,284 @@
+"""`SqliteSessionService`: sessions in one SQLite file, which google-adk reads and writes too."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+import weakref
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from adk_nb.errors import AlreadyExistsError, SessionNotFoundError
+from adk_nb.events.event import Event, new_id
+from adk_nb.events.read_only import thawed
+from adk_nb.events.state import merge_scopes, split_scopes
+from adk_nb.events.stored import event_from_json, pack_each, state_to_json, unpack_each
+from adk_nb.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse
+from adk_nb.sessions.refusals import already_exists, checked_state, not_found, take_temporary
+from adk_nb.sessions.session import Session, adopt, handle_of, key_of, new_session, show_delta, show_event
+from adk_nb.sessions.sqlite_connection import Connection
+from adk_nb.sessions.sqlite_file import check_file, locate
+from adk_nb.sessions.sqlite_knowledge import (
+    Append,
+    Key,
+    Knowledge,
+    Moved,
+    load_state,
+    stale,
+    write_shared_state,
+)
+from adk_nb.sessions.sqlite_lock import SessionLock
+from adk_nb.sessions.sqlite_log import SqliteLog
+from adk_nb.sessions.turns import Turns
+
+_TURNS = Turns()  # of the whole process: several services may have the same file open
+
+
+class SqliteSessionService(BaseSessionService):
+    """Keep sessions, their state and the records of node runs in an SQLite file.
+
+    Every append is one transaction. Several processes may use one file at once; a session that another process has
+    changed must be loaded again before it can be appended to.
+
+    Args:
+        db_path: A file, `:memory:`, or an URL such as `sqlite:///sessions.db`. File and folders are made when
+            something is first stored.
+        lock_timeout: How long to go on asking, in seconds, while another program holds the file.
+
+    Raises:
+        SessionStoreError: the file is there, but isn't a session store; it is left as it is.
+
+    Example:
+        >>> import asyncio
+        >>> service = SqliteSessionService(":memory:")
+        >>> asyncio.run(service.create_session(app_name="app", user_id="ada", session_id="s")).id
+        's'
+    """
+
+    def __init__(self, db_path: str | os.PathLike[str], *, lock_timeout: float = 2.0) -> None:
+        self._location = locate(db_path)
+        check_file(self._location)
+        self._connection = Connection(self._location, lock_timeout)
+        self._known: weakref.WeakValueDictionary[Key, Knowledge] = weakref.WeakValueDictionary()
+        self._recent: deque[Knowledge] = deque(
+            maxlen=8
+        )  # keeps the events of the sessions in use from being read again
+
+    def __repr__(self) -> str:
+        return f"SqliteSessionService({self._location.given!r})"
+
+    async def create_session(
+        self, *, app_name: str, user_id: str, state: dict[str, Any] | None = None, session_id: str | None = None
+    ) -> Session:
+        """Store a new session and return it; a given id is stripped of blanks around it."""
+        app, user, own = split_scopes(checked_state(state or {}))
+        session_id = session_id.strip() if session_id else ""
+        key = (app_name, user_id, session_id or new_id())
+        now = time.time()
+
+        def work(connection: sqlite3.Connection) -> dict[str, Any]:
+            try:
+                connection.execute(_CREATE, (*key, state_to_json(pack_each(own)), now, now))
+            except sqlite3.IntegrityError:
+                raise AlreadyExistsError(already_exists(key)) from None
+            write_shared_state(connection.execute, key, app, user, now)
+            return _shared_state(connection, key)
+
+        shared = await self._connection.write(work)
+        known = self._remember(Knowledge(key, now, self._read_events))
+        known.state = pack_each(own)
+        return new_session(known, key, {**thawed(own), **shared}, last_update_time=now)
+
+    async def get_session(
+        self, *, app_name: str, user_id: str, session_id: str, config: GetSessionConfig | None = None
+    ) -> Session | None:
+        """Return a stored session, `None` when there is none with this id.
+
+        Its events are read when `session.events` is first used; with a `config`, at once.
+        """
+        key = (app_name, user_id, session_id)
+
+        def work(connection: sqlite3.Connection) -> Session | None:
+            row = connection.execute(_SESSION, key).fetchone()
+            if row is None:
+                return None
+            known = self._knowledge(key, row[1])
+            known.state = load_state(row[0])
+            state = {**unpack_each(known.state), **_shared_state(connection, key)}
+            events = None if config is None else _events(connection, key, config)
+            return new_session(known, key, state, last_update_time=row[1], events=events)
+
+        return await self._connection.read(work, None)
+
+    async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
+        """Return the sessions of an app, or of one of its users, without their events; the oldest update first."""
+
+        def work(connection: sqlite3.Connection) -> list[Session]:
+            query, names = (_LIST_ALL, (app_name,)) if user_id is None else (_LIST, (app_name, user_id))
+            return [
+                self._listed((app_name, *row[:2]), row, connection)
+                for row in connection.execute(query, names).fetchall()
+            ]
+
+        return ListSessionsResponse.model_construct(sessions=await self._connection.read(work, []))
+
+    async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
+        """Remove a session with its events; nothing happens when there is none with this id."""
+        key = (app_name, user_id, session_id)
+        if not await self._connection.read(lambda connection: connection.execute(_SESSION, key).fetchone(), None):
+            return
+        await self._connection.write(lambda connection: connection.execute(_DELETE, key))
+        known = self._known.pop(key, None)
+        if known is not None:
+            known.is_deleted = True
+
+    async def append_event(self, session: Session, event: Event) -> Event:
+        """Add an event to a session and return it; a partial event is returned and not added.
+
+        The event becomes history: it can't be changed any more. Adding the same event again changes nothing.
+
+        Raises:
+            SessionNotFoundError: the session isn't in the file, or was deleted.
+            StaleSessionError: another process has changed the session since it was loaded.
+            SessionBusyError: another program keeps the file locked.
+        """
+        if event.partial:
+            return event
+        temporary = take_temporary(event)
+        known = self._of(session)
+        if await self._append(known, Append(known, event, ())):
+            show_delta(session, {**thawed(event.actions.state_delta), **temporary})
+            show_event(session, event)
+        return event
+
+    async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
+        """Return what all sessions of a user share, keys without their `user:` prefix."""
+        names = (app_name, user_id)
+        row = await self._connection.read(lambda connection: connection.execute(_USER_STATE, names).fetchone(), None)
+        return unpack_each(load_state(row[0])) if row else {}
+
+    async def close(self) -> None:
+        """Close the file; the next use opens it again (sessions in `:memory:` are gone then)."""
+        self._connection.close()
+
+    def open_log(self, session: Any) -> SqliteLog:
+        """Return the log of a session that this service created or returned."""
+        return SqliteLog(session, self._of(session), self._connection, self._append)
+
+    @asynccontextmanager
+    async def running(self, session: Any, invocation_id: str | None = None) -> AsyncIterator[None]:
+        """Hold a session for one run: other runs of this process wait for their turn, other processes are refused.
+
+        Raises:
+            SessionBusyError: another process is running the session.
+        """
+        key = key_of(session)
+        async with _TURNS.turn((self._connection.place, *key)), SessionLock(self._connection, key, invocation_id):
+            yield
+
+    async def _append(self, known: Knowledge, append: Append) -> bool:
+        """Store an append; `False` when its event is stored already."""
+        is_new = True
+        while True:
+            known.check(self._connection.file)
+            try:
+                await self._connection.write(append.write)
+            except Moved:
+                await self._explain(known)
+            except sqlite3.IntegrityError:
+                append, is_new = await self._connection.write(append.without_event), False
+            else:
+                append.commit()
+                return is_new
+
+    async def _explain(self, known: Knowledge) -> None:
+        """Say why a session's version isn't the known one; come back when it was our own append, broken off."""
+        row = await self._connection.read(lambda connection: connection.execute(_SESSION, known.key).fetchone(), None)
+        if row is None:
+            known.is_deleted = True
+            raise SessionNotFoundError(not_found(known.key, f"in {self._connection.file}"))
+        if row[1] == known.attempted:
+            known.version, known.attempted = row[1], None
+            known.forget_details()
+            return
+        known.is_stale = True
+        raise stale(known.key)
+
+    def _knowledge(self, key: Key, version: float) -> Knowledge:
+        """Return what is known of a session whose version in the file has just been read."""
+        known = self._known.get(key)
+        if known is not None and version == known.attempted != known.version:
+            known.version, known.attempted = version, None
+            known.forget_details()
+        if known is not None and (known.version != version or known.is_stale):
+            known.is_stale = True
+            known = None
+        return self._remember(known or Knowledge(key, version, self._read_events))
+
+    def _remember(self, known: Knowledge) -> Knowledge:
+        self._known[known.key] = known
+        if known not in self._recent:
+            self._recent.append(known)
+        return known
+
+    def _of(self, session: Any) -> Knowledge:
+        """Return what is known of a session object, one that user code built included."""
+        key = key_of(session)
+        known = handle_of(session)
+        if not isinstance(known, Knowledge):
+            row = self._connection.read_now(lambda connection: connection.execute(_SESSION, key).fetchone(), None)
+            if row is None:
+                raise SessionNotFoundError(not_found(key, f"in {self._connection.file}"))
+            known = self._knowledge(key, row[1])
+            adopt(session, known)
+        known.check(self._connection.file)
+        return known
+
+    def _read_events(self, key: Key) -> list[Event]:
+        return self._connection.read_now(lambda connection: _events(connection, key, None), [])
+
+    def _listed(self, key: Key, row: Any, connection: sqlite3.Connection) -> Session:
+        known = self._known.get(key) or Knowledge(key, row[3], self._read_events)
+        state = {**unpack_each(load_state(row[2])), **_shared_state(connection, key)}
+        return new_session(known, key, state, last_update_time=row[3], events=[])
+
+
+def _shared_state(connection: sqlite3.Connection, key: Key) -> dict[str, Any]:
+    """Return the state of a session's app and user, with prefixes."""
+    app = connection.execute(_APP_STATE, key[:1]).fetchone()
+    user = connection.execute(_USER_STATE, key[:2]).fetchone()
+    if app is None and user is None:
+        return {}
+    return merge_scopes(
+        unpack_each(load_state(app[0])) if app else {}, unpack_each(load_state(user[0])) if user else {}, {}
+    )
+
+
+def _events(connection: sqlite3.Connection, key: Key, config: GetSessionConfig | None) -> list[Event]:
+    """Return a session's events in the order of their appends, sealed."""
+    since = config.after_timestamp if config is not None else None
+    count = config.num_recent_events if config is not None else None
+    rows = connection.execute(_EVENTS, (*key, since, since, -1 if count is None else count))
+    events = [event_from_json(text) for (text,) in rows]
+    for event in events:
+        event.seal()
+    events.reverse()
+    return events
+
+
+_ONE = "app_name = ? AND user_id = ? AND id = ?"
+_CREATE = "INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time) VALUES (?, ?, ?, ?, ?, ?)"
+_SESSION = f"SELECT state, update_time FROM sessions WHERE {_ONE}"
+_DELETE = f"DELETE FROM sessions WHERE {_ONE}"
+_COLUMNS = "SELECT user_id, id, state, update_time FROM sessions"
+_LIST_ALL = f"{_COLUMNS} WHERE app_name = ? ORDER BY update_time, rowid"
+_LIST = f"{_COLUMNS} WHERE app_name = ? AND user_id = ? ORDER BY update_time, rowid"
+_APP_STATE = "SELECT state FROM app_states WHERE app_name = ?"
+_USER_STATE = "SELECT state FROM user_states WHERE app_name = ? AND user_id = ?"
+_EVENTS = (
+    "SELECT event_data FROM events WHERE app_name = ? AND user_id = ? AND session_id = ? "
+    "AND (? IS NULL OR timestamp >= ?) ORDER BY rowid DESC LIMIT ?"
+)
