@@ -17,6 +17,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parent
 FIRST_NOTEBOOK = ROOT / "notebooks" / "01_support_inbox.ipynb"
@@ -25,6 +26,7 @@ VENV = ROOT / ".venv"
 OLD_KERNEL_VENV = ROOT / ".venv-ipykernel6"
 OLD_KERNEL = "ipykernel==6.29.5"
 CHROMIUM_PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 CHECKS = (
     ("format", ["ruff", "format", "--check", "."], "python3 make.py format"),
     ("lint", ["ruff", "check", "."], "the lines above"),
@@ -166,8 +168,7 @@ def find_chromium() -> "str | None":
         path = shutil.which(program)
         if path:
             return path
-    mac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-    return mac if os.path.exists(mac) else None
+    return MAC_CHROME if os.path.exists(MAC_CHROME) else None
 
 
 def add_test_programs() -> None:
@@ -199,10 +200,13 @@ def lab(options: argparse.Namespace, rest: "list[str]") -> int:
     python = str(set_up(VENV, "lab", [], options.python))
     if options.headless:
         return run([python, str(ROOT / "scripts" / "outcome.py"), str(notebook)])
-    as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    command = [python, "-m", "jupyterlab", "--ServerApp.root_dir=%s" % notebook.parent]
+    # As the default address the notebook is also in the link that Jupyter prints where it can't open a browser.
+    command += ["--LabApp.default_url=/lab/tree/%s" % urllib.parse.quote(notebook.name)]
+    command += ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     say("Opening %s in JupyterLab; stop it with Ctrl+C here" % notebook.name)
     try:
-        return run([python, "-m", "jupyterlab", str(notebook), *as_root, *rest], JUPYTER_PREFER_ENV_PATH="1")
+        return run(command + rest, JUPYTER_PREFER_ENV_PATH="1")
     except KeyboardInterrupt:
         return 0
 

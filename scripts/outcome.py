@@ -32,6 +32,8 @@ def run_notebook(path: pathlib.Path, timeout_s: int = 300) -> NotebookNode:
         timeout=timeout_s,
         kernel_name="python3",
         store_widget_state=False,
+        # ipykernel 7.4 warns that it talks over TCP without encryption, which it does on this machine only.
+        extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(path.parent)}},
     )
     with contextlib.suppress(CellExecutionError):  # it stands in the outputs too
