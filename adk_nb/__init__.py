@@ -29,7 +29,6 @@ _HOMES = {
     "Runner": "adk_nb.runners",
     "Workflow": "adk_nb.workflow",
     "__version__": "adk_nb.version",
-    "calculator": "adk_nb.notebook.calculator_view",
     "configure": "adk_nb.notebook.settings",
     "run": "adk_nb.notebook.run",
     "run_sync": "adk_nb.notebook.run",
@@ -55,6 +54,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "calculator":
+        return importlib.import_module("adk_nb.calculator")  # a room that can be called
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'adk_nb' has no attribute {name!r}")

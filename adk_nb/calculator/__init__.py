@@ -8,6 +8,10 @@ all results. Nothing here draws, asks a model or touches Jupyter; the notebook's
 (60000, 4000, '93.3 %')
 """
 
+import sys
+import types
+from typing import Any
+
 from adk_nb.calculator.comparison import Comparison, compare_designs
 from adk_nb.calculator.inputs import (
     checked_judgment_share,
@@ -54,3 +58,17 @@ __all__ = [
     "summary",
     "token_phrases",
 ]
+
+
+class _Room(types.ModuleType):
+    """`adk_nb.calculator` names this room, and `adk_nb.calculator(...)` opens the calculator in a notebook."""
+
+    def __call__(self, **values: Any) -> Any:
+        """Return the calculator with its sliders; see `adk_nb.notebook.calculator_view.calculator`."""
+        # The one look upwards of this room, taken when somebody opens the calculator.
+        from adk_nb.notebook.calculator_view import calculator
+
+        return calculator(**values)
+
+
+sys.modules[__name__].__class__ = _Room
