@@ -24,12 +24,15 @@ def check_schema(schema: Any) -> None:
     Raises:
         ConfigurationError: it is neither a type, nor a JSON schema, nor a google-genai Schema.
     """
-    if schema is None or isinstance(schema, (dict, types.Schema)):
+    if schema is None or isinstance(schema, types.Schema):
         return
     try:
         if isinstance(schema, (str, list, tuple)):
             raise TypeError("a value, not a type")
-        _adapter(schema)
+        if isinstance(schema, dict):
+            _validator_class(schema).check_schema(schema)
+        else:
+            _adapter(schema)
     except Exception as error:  # pydantic and a type's own hooks may raise anything here
         raise ConfigurationError(
             f"output_schema={schema!r} can't be used ({type(error).__name__}: {error}); allowed are a pydantic model, "
@@ -85,11 +88,15 @@ def _adapter(schema: Any) -> TypeAdapter[Any]:
 def _json_schema_faults(value: Any, schema: dict[str, Any] | types.Schema) -> list[str]:
     if isinstance(schema, types.Schema):
         return []
-    # A third of a second of import that only agents with a JSON schema need.
+    faults = _validator_class(schema)(schema).iter_errors(value)
+    return [f"{_path(tuple(fault.absolute_path))}{fault.message}" for fault in faults]
+
+
+def _validator_class(schema: dict[str, Any]) -> Any:
+    # Slow to import, and only agents with a JSON schema need it.
     import jsonschema
 
-    validator = jsonschema.validators.validator_for(schema)(schema)
-    return [f"{_path(tuple(fault.absolute_path))}{fault.message}" for fault in validator.iter_errors(value)]
+    return jsonschema.validators.validator_for(schema)
 
 
 def _path(steps: tuple[int | str, ...]) -> str:

@@ -19,7 +19,7 @@ from adk_nb.models.llm_response import LlmResponse
 _T = TypeVar("_T")
 _RETRIED_CODES = frozenset({408, 429, 500, 502, 503, 504})
 _DEFAULT_ATTEMPTS = 5
-_CLIENT_PACKAGES = frozenset({"aiohttp", "httpcore", "httpx", "httpx2"})
+_CLIENT_PACKAGES = frozenset({"aiohttp", "httpcore", "httpcore2", "httpx", "httpx2"})
 
 
 class RateLimitError(errors.ClientError):

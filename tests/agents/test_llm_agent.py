@@ -99,11 +99,10 @@ def test_facts_of_the_answer_are_on_the_event() -> None:
         (3.5, "3.5"),
         (Category(name="x"), '{"name": "x", "score": 0, "note": null}'),
         ("as it is", "as it is"),
-        (types.Content(role="model", parts=[types.Part(text="from a message")]), "from a message"),
     ],
 )
 def test_input_becomes_a_user_message(value: Any, text: str) -> None:
-    """Text stays, a message keeps its parts, anything else is JSON with its letters kept."""
+    """Text stays, anything else is JSON with its letters kept."""
     model = ScriptedModel(["ok"])
 
     def give(node_input: Any) -> Any:
@@ -465,6 +464,7 @@ def test_models_that_stream_anyway() -> None:
             "Gemini(model=..., base_url=...)",
         ),
         ({"output_schema": "Category"}, "allowed are a pydantic model"),
+        ({"output_schema": {"type": "objekt"}}, "allowed are a pydantic model"),
         ({"output_schema": [Category]}, "allowed are a pydantic model"),
     ],
 )
