@@ -619,9 +619,9 @@ class SessionServiceContract:
                 inside: list[str] = []
 
                 async def one_run(name: str) -> None:
-                    async with service.running(session, name):  # type: ignore[attr-defined]
+                    async with service.running(session, name):
                         inside.append(f"+{name}")
-                        async with service.running(other):  # type: ignore[attr-defined]
+                        async with service.running(other):
                             await asyncio.sleep(0)
                         inside.append(f"-{name}")
 
