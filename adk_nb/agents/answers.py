@@ -10,8 +10,7 @@ from typing import Any
 from google.genai import types
 from pydantic import TypeAdapter, ValidationError
 
-from adk_nb.errors import ConfigurationError
-from adk_nb.models.failures import InvalidAnswerError
+from adk_nb.errors import ConfigurationError, InvalidAnswerError
 
 _FENCE = re.compile(r"\s*```(?:json)?[ \t]*\r?\n?(.*?)\r?\n?```\s*", re.DOTALL | re.IGNORECASE)
 _SAID_LIMIT = 200

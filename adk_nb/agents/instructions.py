@@ -6,27 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from adk_nb.errors import ConfigurationError, DataError, one_of
+from adk_nb.errors import ConfigurationError, MissingVariableError, one_of
 from adk_nb.workflow.context import ReadonlyContext
 
 _BRACES = re.compile(r"[$\\]?\{+([^{}]*)\}+")
 _KEY = re.compile(r"(?:app:|user:|temp:)?[^\W\d]\w*")
 _ARTIFACT = "artifact."
-
-
-class MissingVariableError(DataError, KeyError):
-    """An instruction names a state key that isn't set.
-
-    Attributes:
-        key: The key.
-    """
-
-    def __init__(self, message: str, key: str) -> None:
-        super().__init__(message)
-        self.key = key
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 async def inject_session_state(template: str, readonly_context: ReadonlyContext) -> str:

@@ -14,12 +14,18 @@ from adk_nb.agents.answers import check_schema, parse_answer
 from adk_nb.agents.base_agent import BaseAgent
 from adk_nb.agents.contents import conversation, input_content, last_turn
 from adk_nb.agents.instructions import fill
-from adk_nb.errors import ConfigurationError, LlmCallsLimitExceededError, one_of
+from adk_nb.errors import (
+    ConfigurationError,
+    InvalidAnswerError,
+    LlmCallsLimitExceededError,
+    UnusableAnswerError,
+    one_of,
+)
 from adk_nb.events.event import Event, content_text
 from adk_nb.events.event_actions import EventActions
 from adk_nb.events.values import snapshot
 from adk_nb.models.base_llm import BaseLlm
-from adk_nb.models.failures import NO_CONTENT, InvalidAnswerError, UnusableAnswerError, unusable
+from adk_nb.models.failures import NO_CONTENT, unusable
 from adk_nb.models.llm_request import AGENT_LABEL, LlmRequest, copy_settings
 from adk_nb.models.llm_response import LlmResponse
 from adk_nb.models.use import as_model, current_model

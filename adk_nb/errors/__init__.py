@@ -10,6 +10,11 @@ AdkNbError
 │   ├── WorkflowDataError
 │   │   └── AnswerError
 │   ├── ModelAnswerError
+│   │   └── UnusableAnswerError
+│   │       ├── BlockedAnswerError
+│   │       ├── EmptyAnswerError
+│   │       └── InvalidAnswerError
+│   ├── MissingVariableError (KeyError)
 │   ├── InvocationNotFoundError
 │   ├── SessionNotFoundError
 │   ├── AlreadyExistsError
@@ -19,6 +24,7 @@ AdkNbError
 ├── EngineError (RuntimeError)                  ours: please report
 │   └── WorkflowInvariantError
 ├── StateSchemaError (TypeError)
+├── ModelConnectionError (ConnectionError)
 ├── NodeTimeoutError
 ├── LlmCallsLimitExceededError
 └── DynamicNodeFailError
@@ -69,6 +75,51 @@ class AnswerError(WorkflowDataError):
 
 class ModelAnswerError(DataError):
     """A model's reply can't be used: blocked, empty or not in the declared shape."""
+
+
+class UnusableAnswerError(ModelAnswerError):
+    """A model ended its turn with an error code in place of an answer.
+
+    Attributes:
+        status: The code.
+    """
+
+    def __init__(self, message: str, status: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class BlockedAnswerError(UnusableAnswerError):
+    """The provider's filter refused the prompt or the answer; asking the same again is refused again."""
+
+
+class EmptyAnswerError(UnusableAnswerError):
+    """The answer holds no word, for instance because thinking used up the output limit."""
+
+
+class InvalidAnswerError(UnusableAnswerError):
+    """The answer doesn't fit the agent's `output_schema`; `status` is `INVALID_ANSWER`, `MAX_TOKENS` if cut short."""
+
+
+class ModelConnectionError(AdkNbError, ConnectionError):
+    """The model's server could not be reached, broke off, or sent something that isn't an answer."""
+
+    status = "CONNECTION_FAILED"
+
+
+class MissingVariableError(DataError, KeyError):
+    """An instruction names a state key that isn't set.
+
+    Attributes:
+        key: The key.
+    """
+
+    def __init__(self, message: str, key: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class InvocationNotFoundError(DataError):
@@ -174,15 +225,20 @@ __all__ = [
     "AdkNbError",
     "AlreadyExistsError",
     "AnswerError",
+    "BlockedAnswerError",
     "ConfigurationError",
     "DataError",
     "DynamicNodeFailError",
+    "EmptyAnswerError",
     "EngineError",
     "GraphValidationError",
+    "InvalidAnswerError",
     "InvocationNotFoundError",
     "LlmCallsLimitExceededError",
     "MissingApiKeyError",
+    "MissingVariableError",
     "ModelAnswerError",
+    "ModelConnectionError",
     "NodeInterruptedError",
     "NodeTimeoutError",
     "SessionBusyError",
@@ -190,6 +246,7 @@ __all__ = [
     "SessionStoreError",
     "StaleSessionError",
     "StateSchemaError",
+    "UnusableAnswerError",
     "WorkflowConfigurationError",
     "WorkflowDataError",
     "WorkflowInvariantError",

@@ -1,11 +1,11 @@
-"""What goes wrong between an agent and its model, each kind with a class of its own, so that `RetryConfig` can choose.
+"""Which error an unusable answer is: each kind has a class of its own, so that `RetryConfig` can choose.
 
 Every error carries `status`, the short code that the error event shows: the finish reason, block reason or API status.
 """
 
 from __future__ import annotations
 
-from adk_nb.errors import AdkNbError, ModelAnswerError
+from adk_nb.errors import BlockedAnswerError, EmptyAnswerError, UnusableAnswerError
 from adk_nb.models.llm_response import LlmResponse
 
 NO_CONTENT = "MODEL_RETURNED_NO_CONTENT"
@@ -16,36 +16,6 @@ _BLOCKS = frozenset(
     | {"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "BLOCKED", "BLOCKED_REASON_UNSPECIFIED"}
 )
 _EMPTIES = frozenset({NO_CONTENT, "MAX_TOKENS", "STOP", "NO_IMAGE", "FINISH_REASON_UNSPECIFIED"})
-
-
-class UnusableAnswerError(ModelAnswerError):
-    """A model ended its turn with an error code in place of an answer.
-
-    Attributes:
-        status: The code.
-    """
-
-    def __init__(self, message: str, status: str) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-class BlockedAnswerError(UnusableAnswerError):
-    """The provider's filter refused the prompt or the answer; asking the same again is refused again."""
-
-
-class EmptyAnswerError(UnusableAnswerError):
-    """The answer holds no word, for instance because thinking used up the output limit."""
-
-
-class InvalidAnswerError(UnusableAnswerError):
-    """The answer doesn't fit the agent's `output_schema`; `status` is `INVALID_ANSWER`, `MAX_TOKENS` if cut short."""
-
-
-class ModelConnectionError(AdkNbError, ConnectionError):
-    """The model's server could not be reached, broke off, or sent something that isn't an answer."""
-
-    status = "CONNECTION_FAILED"
 
 
 def unusable(agent: str, response: LlmResponse) -> UnusableAnswerError:

@@ -182,7 +182,7 @@ def _require_key(model: str, arguments: dict[str, Any]) -> None:
     if not any((key or "").strip() for key in (arguments.get("api_key"), *map(os.environ.get, _KEY_VARIABLES))):
         raise MissingApiKeyError(
             f"Model {model!r} needs an API key and none is set: put it into the environment variable GOOGLE_API_KEY, "
-            f"or work offline with adk_nb.use_model(...) (a stand-in model) or adk_nb.replay(path) (recorded answers)."
+            f"or work offline with adk_nb.use_model(...) and a stand-in model."
         )
 
 

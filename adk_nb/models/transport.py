@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import tenacity
 from google.genai import errors, types
 
-from adk_nb.models.failures import ModelConnectionError
+from adk_nb.errors import ModelConnectionError
 from adk_nb.models.llm_response import LlmResponse
 
 _T = TypeVar("_T")

@@ -295,6 +295,7 @@ class Engine:
         context = execution.context
         assert context is not None  # an attempt began
         enrich(execution, context, event)
+        event.author = execution.author
         return event
 
     async def _finish(self, execution: Execution, last: Event | None, graph: Execution | None) -> None:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adk_nb.agents import Agent, ReadonlyContext
-from adk_nb.agents.instructions import MissingVariableError, fill, inject_session_state
-from adk_nb.errors import ConfigurationError, DataError
+from adk_nb.agents.instructions import fill, inject_session_state
+from adk_nb.errors import ConfigurationError, DataError, MissingVariableError
 from adk_nb.testing import ScriptedModel
 from tests.agents.asking import run
 

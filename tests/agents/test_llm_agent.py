@@ -12,9 +12,15 @@ from pydantic import BaseModel, Field, ValidationError
 
 import adk_nb.agents
 from adk_nb.agents import Agent, BaseAgent, Context, LlmAgent, RunConfig
-from adk_nb.errors import ConfigurationError, LlmCallsLimitExceededError, ModelAnswerError
+from adk_nb.errors import (
+    BlockedAnswerError,
+    ConfigurationError,
+    EmptyAnswerError,
+    InvalidAnswerError,
+    LlmCallsLimitExceededError,
+    ModelAnswerError,
+)
 from adk_nb.models import BaseLlm, LlmRequest, LlmResponse, use_model
-from adk_nb.models.failures import BlockedAnswerError, EmptyAnswerError, InvalidAnswerError
 from adk_nb.testing import FunctionModel, ScriptedModel, call, outline
 from adk_nb.workflow import JoinNode, RetryConfig, Workflow, node
 from tests.agents.asking import arun, run

@@ -15,9 +15,8 @@ import pytest
 from google.genai import errors, types
 from pydantic import BaseModel, ConfigDict
 
-from adk_nb.errors import MissingApiKeyError
+from adk_nb.errors import MissingApiKeyError, ModelConnectionError
 from adk_nb.models import Gemini, LlmRequest, LlmResponse
-from adk_nb.models.failures import ModelConnectionError
 from tests.models.gemini_server import CUT, GeminiServer, candidate, failure, quick, raw, serving
 
 # The client derives a class in a way that its optional HTTP package, where installed, discourages.
@@ -144,10 +143,10 @@ def test_declared_shape_is_sent_whole(schema: Any, key: str) -> None:
 
 
 def test_no_key_is_said_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a key one sentence names the variable and both ways to work offline; building the object is fine."""
+    """Without a key one sentence names the variable and the way to work offline; building the object is fine."""
     monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
     model = Gemini(model="gemini-test")
-    with pytest.raises(MissingApiKeyError, match=r"GOOGLE_API_KEY.*use_model.*replay") as caught:
+    with pytest.raises(MissingApiKeyError, match=r"GOOGLE_API_KEY.*use_model") as caught:
         asyncio.run(ask(model))
     assert "\n" not in str(caught.value)
 
