@@ -22,7 +22,7 @@ from adk_nb.notebook.forms import fields_of
 from adk_nb.workflow.description import EdgeDescription, GraphDescription
 
 START = "__START__"
-ROWS_KEPT = 2_000
+ROWS_KEPT = 1_000
 """Event rows that a snapshot holds; the newest ones. All events are in `Run.events`."""
 RESULT_LIMIT = 60_000
 """Characters of JSON up to which a result is kept whole."""
@@ -146,6 +146,8 @@ class RunFold:
         self.usage = Usage()
         self.events_seen = 0
         self._incoming = _edges_by_target(description)
+        # A drawing of a single node shows the root itself, a drawing of a workflow only what is below it.
+        self._above = 0 if description is not None and description.kind != "workflow" else 1
         self._header: dict[str, Any] = {
             "status": "running",
             "name": name or (description.name if description else ""),
@@ -184,17 +186,21 @@ class RunFold:
 
     # What happens
 
-    def begin(self, at: float, *, run_id: str = "") -> None:
+    def known_as(self, run_id: str, session_id: str) -> None:
+        """The run has its ids."""
+        self._header |= {"run_id": run_id, "session_id": session_id}
+        self._changed(header=True)
+
+    def begin(self, at: float) -> None:
         """A turn starts: the run is busy from here on, and a wait ends."""
         header = self._header
         if header["started"] is None:
             header["started"] = at
-        if run_id:
-            header["run_id"] = run_id
         if header["status"] == "waiting" and header["since"] is not None:
             header["waiting_s"] += max(0.0, at - header["since"])
         if header["status"] != "running" or header["since"] is None:
             header["status"], header["since"], header["ended"] = "running", at, None
+        self._outcome_changed |= self._error is not None
         self._error = None
         self._latest = max(self._latest, at)
         self._changed(header=True)
@@ -241,7 +247,7 @@ class RunFold:
         self._latest = max(self._latest, at)
         kind = kind_of(event)
         path = event.node_info.path
-        node = "/".join(node_names(path)[1:])
+        node = self._place(path)
         usage = usage_of(event)
         self._add_row(event, kind, node, usage)
         if usage is not None:
@@ -319,8 +325,10 @@ class RunFold:
             "warnings": list(self._warnings),
         }
 
-    def take_changes(self) -> dict[str, Any] | None:
+    def take_changes(self, rows: int = ROWS_KEPT) -> dict[str, Any] | None:
         """Return what is new since the last call, numbered, or `None`; values are whole, so applying twice is harmless.
+
+        `rows` is how many of the newest rows to tell; older ones are in `snapshot`.
 
         Keys are those of `snapshot`; a key that is missing has not changed. `nodes` and `questions` hold the changed
         ones, `edges` and `warnings` the new ones, `rows` the new and the changed ones.
@@ -336,7 +344,7 @@ class RunFold:
         if self._new_edges:
             changes["edges"] = [list(edge) for edge in self._new_edges]
         if self._new_rows:
-            oldest = self._row_count - ROWS_KEPT
+            oldest = self._row_count - rows
             changes["rows"] = [list(row) for number, row in self._new_rows.items() if number > oldest]
             changes["row_count"] = self._row_count
         if self._new_questions:
@@ -347,6 +355,10 @@ class RunFold:
             changes["warnings"] = self._warnings[-self._new_warnings :]
         self._forget_changes()
         return changes
+
+    def question(self, key: str) -> dict[str, Any] | None:
+        """Return a question by its key, as `snapshot` holds it; `None` when there is none."""
+        return self._questions.get(key)
 
     @property
     def node_states(self) -> dict[str, dict[str, Any]]:
@@ -359,6 +371,10 @@ class RunFold:
         return list(self._taken)
 
     # How it is kept
+
+    def _place(self, path: str) -> str:
+        """Return where a run stands in the drawing."""
+        return "/".join(node_names(path)[self._above :])
 
     def _changed(self, *, header: bool = False) -> None:
         self._is_changed = True
@@ -421,14 +437,14 @@ class RunFold:
     def _count_tokens(self, path: str, usage: Usage) -> None:
         self.usage.add(usage)
         self._changed(header=True)
-        names = node_names(path)[1:]
+        names = node_names(path)[self._above :]
         for end in range(1, len(names) + 1):
             above = "/".join(names[:end])
             self._nodes.setdefault(above, _Node()).tokens += usage.tokens
             self._node_changed(above)
 
     def _meet(self, path: str) -> _Seen:
-        seen = self._seen[path] = _Seen("/".join(node_names(path)[1:]))
+        seen = self._seen[path] = _Seen(self._place(path))
         self._nodes.setdefault(seen.node, _Node()).runs += 1
         return seen
 
@@ -477,8 +493,8 @@ class RunFold:
             above = parent_path(above)
 
     def _take_edges(self, run: NodeRun) -> None:
-        target = "/".join(node_names(run.path)[1:])
-        sources = ["/".join(node_names(source)[1:]) for source in run.sources]
+        target = self._place(run.path)
+        sources = [self._place(source) for source in run.sources]
         if not sources and target in self._incoming:
             start = _beside(target, START)
             sources = [start] if any(edge.source == START for edge in self._incoming[target]) else []
@@ -525,7 +541,7 @@ class RunFold:
         key = _question_key(path, interrupt_id, number)
         if key in self._questions:
             return key
-        node = "/".join(node_names(path)[1:])
+        node = self._place(path)
         schema = asked.response_schema
         self._questions[key] = {
             "key": key,

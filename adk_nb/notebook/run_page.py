@@ -1,0 +1,219 @@
+"""A run as HTML and as text that need no kernel: pure functions of a fold's snapshot.
+
+The HTML is readable as it is, and its script makes the live view's front end out of it, fed by the snapshot inside. The
+style sheet travels in the script and the picture as an image, because JupyterLab takes `<style>` and `<svg>` out of a
+notebook that isn't trusted and leaves their text behind (4.6, measured).
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import html
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+from adk_nb.frames.plain import glance, one_line
+from adk_nb.notebook.fold import duration
+from adk_nb.notebook.graph_text import graph_text
+from adk_nb.notebook.graph_view import RunMarks, draw_graph
+from adk_nb.notebook.layout import LayoutError
+from adk_nb.workflow.description import GraphDescription
+
+_STATIC = Path(__file__).parent / "static"
+STATIC_ROWS = 100
+"""Event rows in the HTML that is read without scripts; the newest ones."""
+STATUS_WORDS = {"waiting": "waiting for you", "stopped": "stopped at a limit"}
+
+Snapshot = dict[str, Any]
+
+
+@functools.cache
+def script() -> str:
+    """Return the front end's module without comments and indentation, as every output carries it."""
+    text = (_STATIC / "run_view.js").read_text(encoding="utf-8")
+    text = re.sub(r"^\s*/\*.*?\*/\s*$", "", text, flags=re.DOTALL | re.MULTILINE)
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
+
+
+@functools.cache
+def style_sheet() -> str:
+    """Return the style sheets of the view as one text."""
+    names = ("theme.css", "graph.css", "run_view.css")
+    text = re.sub(
+        r"/\*.*?\*/", "", "\n".join((_STATIC / n).read_text(encoding="utf-8") for n in names), flags=re.DOTALL
+    )
+    return re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"\s+", " ", text)).replace(";}", "}").strip()
+
+
+def picture(description: GraphDescription, snapshot: Snapshot) -> tuple[str, str]:
+    """Return a run's graph as SVG and as text; the SVG is empty where no program could lay it out."""
+    nodes = snapshot["nodes"]
+    marks = RunMarks(
+        states={path: node["status"] for path, node in nodes.items()},
+        details={path: _detail(node) for path, node in nodes.items()},
+        taken={(source, target) for source, target in snapshot["edges"]},
+    )
+    try:
+        return draw_graph(description, marks).svg, ""
+    except LayoutError as error:
+        return "", f"{graph_text(description)}\n({error})"
+
+
+def _detail(node: dict[str, Any]) -> str:
+    if node["status"] == "waiting" and node["since"] is not None:
+        return f"asked at {_clock(node['since'])}"
+    return str(node["detail"])
+
+
+def fragment(key: str, snapshot: Snapshot, description: GraphDescription | None, theme: str = "") -> str:
+    """Return the HTML of one output: what is read without scripts, and the script that makes a view of it.
+
+    Args:
+        key: What copies of this run and its kernel find each other by.
+        snapshot: What to show.
+        description: The graph; `None` draws none.
+        theme: `light` or `dark`; empty follows the page.
+    """
+    data = json.dumps(snapshot, ensure_ascii=False, separators=(",", ":"))
+    # `</script>` and `<!--` would end or open something inside a script element, whatever they stand in.
+    safe = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    styles = json.dumps(style_sheet()).replace("<", "\\u003c")
+    forced = f' data-adknb-theme="{html.escape(theme)}"' if theme else ""
+    return (
+        f'<div class="adknb adknb-run" data-adknb-run="{key}"{forced}>{_static(snapshot, description)}</div>'
+        f'<script type="module">{script()}\nmountCopies("{key}", {safe}, {styles});</script>'
+    )
+
+
+def page(title: str, inner: str) -> str:
+    """Return a whole HTML page around a fragment."""
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{html.escape(title)}</title>\n'
+        "<style>:root{color-scheme:light dark;background:light-dark(#eef0f7,#06070a)}"
+        "body{max-width:1160px;margin:24px auto;padding:0 12px;font-family:system-ui,sans-serif}</style>\n"
+        f"</head>\n<body>\n{inner}\n</body>\n</html>\n"
+    )
+
+
+def _static(snapshot: Snapshot, description: GraphDescription | None) -> str:
+    header = snapshot["header"]
+    parts = [f"<p><b>{_e(header['name'])}</b> · {_e(headline(snapshot))}</p>"]
+    if description is not None:
+        svg, text = picture(description, snapshot)
+        if svg:
+            data = base64.b64encode(svg.encode()).decode("ascii")
+            alt = _e(graph_text(description))
+            parts.append(f'<img class="adknb-run-still" alt="{alt}" src="data:image/svg+xml;base64,{data}">')
+        else:
+            parts.append(f"<pre>{_e(text)}</pre>")
+    parts += [f"<p>⚠ {_e(_warned(warning))}</p>" for warning in snapshot["warnings"]]
+    if snapshot["error"]:
+        parts.append(_static_error(snapshot["error"]))
+    parts += [_static_question(question) for question in snapshot["questions"]]
+    if snapshot["result"]:
+        value = snapshot["result"]["value"]
+        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+        parts.append(f"<h4>Result</h4><pre>{_e(shown[:20_000])}</pre>")
+    parts.append(_static_rows(snapshot))
+    return "".join(parts)
+
+
+def _static_question(question: dict[str, Any]) -> str:
+    lines = [f"<h4>{_e(question['message'] or 'Input is needed')}</h4>"]
+    if question["payload"] is not None:
+        lines.append(f"<pre>{_e(_indented(question['payload']))}</pre>")
+    if question["answered"] is None:
+        lines.append(
+            f"<p>{_e(question['node'])} asks; no answer yet. Answer with <code>await run.respond(…)</code>.</p>"
+        )
+    else:
+        lines.append(
+            f"<p>{_e(question['node'])} asked; answered at {_clock(question['answered'])}:</p>"
+            f"<pre>{_e(_indented(question['answer']))}</pre>"
+        )
+    return "".join(lines)
+
+
+def _static_error(error: dict[str, Any]) -> str:
+    short = error.get("short") or ""
+    where = f" in {error['path']}" if error.get("path") else ""
+    return f"<h4>{_e(error['type'])}{_e(where)}</h4><p>{_e(error.get('message') or '')}</p><pre>{_e(short)}</pre>"
+
+
+def _static_rows(snapshot: Snapshot) -> str:
+    rows = snapshot["rows"][-STATIC_ROWS:]
+    if not rows:
+        return ""
+    body = "".join(
+        f"<tr><td>{number}</td><td>{seconds:.2f}</td><td>{_e(node)}</td><td>{_e(kind)}</td><td>{_e(what)}</td>"
+        f"<td>{'' if tokens is None else f'{tokens:,}'}</td></tr>"
+        for number, seconds, node, kind, what, tokens, _, _ in rows
+    )
+    head = "".join(f"<th>{name}</th>" for name in ("#", "s", "node", "kind", "what", "tokens"))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def headline(snapshot: Snapshot) -> str:
+    """Return where a run stands on one line.
+
+    Example:
+        >>> from adk_nb.notebook.fold import RunFold
+        >>> headline(RunFold(name="wf").snapshot())
+        'running · 0 events'
+    """
+    header = snapshot["header"]
+    parts = [STATUS_WORDS.get(header["status"], header["status"])]
+    if header["busy_s"]:
+        parts.append(f"{duration(header['busy_s'])} busy")
+    if header["waiting_s"] >= 0.05:
+        parts.append(f"{duration(header['waiting_s'])} waiting")
+    for number, what in (
+        (header["events"], "event"),
+        (header["model_calls"], "model call"),
+        (header["tokens"], "token"),
+    ):
+        if number or what == "event":
+            parts.append(f"{number:,} {what}{'' if number == 1 else 's'}")
+    return " · ".join(parts)
+
+
+def as_text(snapshot: Snapshot) -> str:
+    """Return a run as plain text: where it stands, what it asks and how to answer, what came of it."""
+    header = snapshot["header"]
+    lines = [f"{header['name']} · {headline(snapshot)}"]
+    lines += [f"warning: {_warned(warning)}" for warning in snapshot["warnings"]]
+    for question in snapshot["questions"]:
+        asked = one_line(question["message"] or "Input is needed", 200)
+        if question["answered"] is None:
+            lines.append(f"? {question['node']} asks: {asked}")
+            lines.append(f"  answer with: await run.respond(answer, {question['interrupt_id']!r})")
+        else:
+            lines.append(f"{question['node']} asked: {asked} · answered: {glance(question['answer'])}")
+    if snapshot["error"]:
+        error = snapshot["error"]
+        lines.append(f"{error['type']} in {error['path']}: {one_line(error.get('message') or '', 400)}")
+    if snapshot["result"]:
+        lines.append(f"result: {glance(snapshot['result']['value'], 400)}")
+    return "\n".join(lines)
+
+
+def _warned(warning: dict[str, str]) -> str:
+    return f"{warning['node']}: {warning['message']}" if warning["node"] else warning["message"]
+
+
+def _indented(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+
+
+def _clock(seconds: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(seconds))
+
+
+def _e(text: Any) -> str:
+    return html.escape(str(text))

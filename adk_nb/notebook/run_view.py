@@ -1,0 +1,234 @@
+"""`RunView`: one run under a cell, alive as long as its kernel, and readable without one.
+
+What is displayed, and therefore saved, is HTML that needs no kernel and names no widget: a reopened notebook shows the
+run instead of a missing-model error, also when it was saved while a question was open. A widget that is never displayed
+itself links every copy of that HTML on the page with the run as long as the kernel lives.
+
+What it looks like: empty, a header and the pale graph; running, nodes light up and rows arrive; waiting, a form for
+each open question beside the graph; failed, the error with the person's own line last; restored from a saved notebook,
+the last state with its picture, table and answers, without buttons.
+
+Limits: the saved copy is renewed when the run pauses or ends. After a page reload JupyterLab no longer knows which
+output belongs to which run, so that copy moves on the page but isn't renewed: `run.view()` shows a new one. In Colab
+and VS Code the output names the widget as well, and reopening falls to what those hosts do with it.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import anywidget
+import traitlets
+from IPython.display import display, update_display
+
+from adk_nb.notebook.fold import RunFold
+from adk_nb.notebook.front_end import FrontEnd, cell_count, front_end
+from adk_nb.notebook.run_page import as_text, fragment, page, picture, script, style_sheet
+from adk_nb.notebook.settings import theme
+
+if TYPE_CHECKING:
+    from adk_nb.notebook.run import Run
+
+P = ParamSpec("P")
+
+BATCH_S = 0.125
+"""Seconds between two messages to the page."""
+BATCH_ROWS = 500
+PAGE_ROWS = 500
+
+
+class RunLink(anywidget.AnyWidget):
+    """The kernel's end of the line to every copy of a run's view on the page."""
+
+    _esm = traitlets.Unicode().tag(sync=True)
+    _css = traitlets.Unicode("").tag(sync=True)
+    _key = traitlets.Unicode().tag(sync=True)
+    base = traitlets.Dict().tag(sync=True)
+    """A snapshot, for a view that appears before it can ask for one: a busy kernel answers late."""
+    now = traitlets.Float().tag(sync=True)
+    """The kernel's clock when `base` was taken."""
+    drafts = traitlets.Dict().tag(sync=True)
+    """What is typed and not sent, by question."""
+    graph = traitlets.Unicode("").tag(sync=True)
+
+
+def _harmless(act: Callable[P, None]) -> Callable[P, None]:
+    """A view that fails never hides the run's result: it breaks off and leaves a warning."""
+
+    @functools.wraps(act)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            act(*args, **kwargs)
+        except Exception as error:  # noqa: BLE001  # whatever a front end or a drawing raises is not the run's failure
+            view: Any = args[0]
+            view.break_off(error)
+
+    return guarded
+
+
+class RunView:
+    """What is shown of one run, however often it is displayed. Everything happens on the run's own loop."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._key = uuid.uuid4().hex
+        self._front_end: FrontEnd = "none"
+        self._link: RunLink | None = None
+        self._timer: Any = None
+        self._flushed_at = 0.0
+        self._is_heard = False
+        self._base_timer: Any = None
+        self._base_pause = 0.3
+        self._shown_in: int | None = None
+        self.fold: RunFold = run.fold
+
+    @_harmless
+    def show(self) -> None:
+        """Display a copy under the running cell."""
+        self._front_end = front_end()
+        if self._front_end == "none":
+            return
+        self._run.catch_up()
+        if self._front_end != "static" and not self._run.is_over:
+            self._open()
+        self._shown_in = cell_count()
+        data, metadata = self._bundle()
+        display(data, metadata=metadata, raw=True, display_id=self._key)
+
+    @property
+    def is_in_this_cell(self) -> bool:
+        """A copy was displayed by the cell that runs now."""
+        return self._shown_in is not None and self._shown_in == cell_count()
+
+    @_harmless
+    def touch(self) -> None:
+        """Something happened: tell the page soon, not more often than it can follow."""
+        if self._timer is None and self._link is not None:
+            delay = max(0.0, self._flushed_at + BATCH_S - time.monotonic())
+            self._timer = self._run.loop.call_later(delay, self._flush)
+
+    @_harmless
+    def settled(self) -> None:
+        """The run paused or ended: renew what a save of the notebook keeps, and let go of the page at the end."""
+        if self._front_end == "none":
+            return
+        self._flush()
+        if self._link is not None:
+            self._renew_base()
+        data, metadata = self._bundle()
+        update_display(data, metadata=metadata, raw=True, display_id=self._key)
+        if self._run.is_over:
+            self._close()
+
+    @_harmless
+    def resumed(self) -> None:
+        """The run goes on after its end."""
+        if self._front_end in ("live", "isolated") and self._link is None:
+            self._open()
+            if self._front_end == "isolated":
+                data, metadata = self._bundle()
+                update_display(data, metadata=metadata, raw=True, display_id=self._key)
+
+    def break_off(self, error: Exception) -> None:
+        """Stop showing the run, which goes on."""
+        self._front_end = "none"
+        self._run.note_broken_view(error)
+
+    def html(self) -> str:
+        """Return a whole page."""
+        return page(f"{self._run.name}: {self._run.status}", self._fragment())
+
+    def text(self) -> str:
+        """Return the run as plain text."""
+        self._run.catch_up()
+        return as_text(self.fold.snapshot())
+
+    def svg(self) -> tuple[str, str]:
+        """Return the graph with where the run stands as SVG, or as text where it can't be drawn."""
+        self._run.catch_up()
+        return picture(self._run.description, self.fold.snapshot())
+
+    def _fragment(self) -> str:
+        self._run.catch_up()
+        return fragment(self._key, self.fold.snapshot(PAGE_ROWS), self._run.description, theme())
+
+    def _bundle(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        data: dict[str, Any] = {"text/plain": self.text(), "text/html": self._fragment()}
+        if self._front_end != "isolated" or self._link is None:
+            return data, {}
+        widget, metadata = self._link._repr_mimebundle_() or ({}, {})
+        return {**widget, **data}, metadata
+
+    def _open(self) -> None:
+        if self._link is not None:
+            return
+        graph = self.svg()[0] if self._front_end == "isolated" else ""
+        css = style_sheet() if self._front_end == "isolated" else ""
+        self._is_heard = False
+        self._link = RunLink(
+            _esm=script(), _css=css, _key=self._key, graph=graph, base=self.fold.snapshot(PAGE_ROWS), now=time.time()
+        )
+        self._link.on_msg(self._on_message)
+
+    def _close(self) -> None:
+        for timer in (self._timer, self._base_timer):
+            if timer is not None:
+                timer.cancel()
+        self._timer = self._base_timer = None
+        if self._link is not None:
+            self._link.close()
+            self._link = None
+
+    @_harmless
+    def _flush(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._flushed_at = time.monotonic()
+        self._run.catch_up()
+        changes = self.fold.take_changes(BATCH_ROWS)
+        if changes is None or self._link is None:
+            return
+        self._link.send({"kind": "batch", "changes": changes, "now": time.time()})
+        # Until a view has spoken, batches may fall on deaf ears; the trait reaches one that is late.
+        if not self._is_heard and self._base_timer is None:
+            self._base_timer = self._run.loop.call_later(self._base_pause, self._renew_base)
+            self._base_pause = min(2 * self._base_pause, 5.0)
+
+    @_harmless
+    def _renew_base(self) -> None:
+        self._base_timer = None
+        if self._link is not None:
+            with self._link.hold_sync():
+                self._link.now = time.time()
+                self._link.base = self.fold.snapshot(PAGE_ROWS)
+
+    def _on_message(self, _link: object, content: Any, _buffers: object) -> None:
+        # On ipykernel 7.0 to 7.3 this arrives on another thread than the run's loop.
+        self._run.call_soon(self._take, content)
+
+    @_harmless
+    def _take(self, content: Mapping[str, Any]) -> None:
+        kind = content.get("kind")
+        self._is_heard = True
+        if kind == "snapshot" and self._link is not None:
+            self._flush()
+            self._link.send({"kind": "snapshot", "snapshot": self.fold.snapshot(PAGE_ROWS), "now": time.time()})
+        elif kind == "stop":
+            self._run.cancel()
+        elif kind == "answer":
+            key = str(content.get("key"))
+            self._run.answer_from_form(
+                self.fold.question(key),
+                content.get("values") or {},
+                content.get("json"),
+                refuse=lambda errors: self._tell_errors(key, errors),
+            )
+
+    def _tell_errors(self, key: str, errors: dict[str, str]) -> None:
+        if self._link is not None:
+            self._link.send({"kind": "errors", "key": key, "errors": errors})
