@@ -183,7 +183,7 @@ def _next_turn(state: GraphState, name: str, commands: list[Command]) -> None:
 
 def _start(state: GraphState, run: NodeRun, commands: list[Command]) -> None:
     limit = state.max_concurrency
-    if limit is not None and 0 < limit <= len(state.running):
+    if state.ready or (limit is not None and 0 < limit <= len(state.running)):
         state.ready.append(run)
         return
     state.running.add(run.path)
@@ -220,13 +220,15 @@ def _arrive(state: GraphState, join: JoinNode, source: NodeRun | None, commands:
         commands.append(Keep(run))
     held = state.arrived.setdefault(join.name, {})
     if source is not None:
-        earlier = held.get(source.name)
+        earlier = held.pop(source.name, None)
         if earlier is not None and earlier is not source:
             earlier.held_for = tuple(path for path in earlier.held_for if path != run.path)
             commands.append(Keep(earlier))
         held[source.name] = source
-        if source.output is None:
-            run.notes.append(f"{source.name} gave no output, so the join {join.name!r} gets None for it")
+        note = f"{source.name} gave no output, so the join {join.name!r} gets None for it"
+        if source.output is None and note not in run.notes:
+            run.notes.append(note)
+            commands.append(Keep(run))
         source.held_for = (*source.held_for, run.path)
     wanted = state.graph.predecessors(join.name)
     if len(held) + (START_NAME in wanted) < len(wanted):

@@ -57,27 +57,33 @@ def restore_graph(state: GraphState, open_runs: Iterable[NodeRun], latest: Itera
         latest: The newest completed record of each node directly below the graph.
     """
     graph = state.graph
+    completed: dict[str, int] = {}
     for run in latest:
+        completed[run.name] = int(run.run_id)
         _count(state, run)
         if run.output is not None and ends_at(graph, run):
             state.outputs[run.name] = run
         if run.is_cut_short:
             state.short.add(run.name)
         state.notes.update(dict.fromkeys(run.notes))
+    held: list[NodeRun] = []
     for run in open_runs:
         _count(state, run)
         if run.status is Status.COMPLETED:
-            for join_path in run.held_for:
-                state.arrived.setdefault(last_segment(join_path)[0], {})[run.name] = run
+            held.append(run)
         elif run.status is Status.GATHERING:
             state.gathering[run.name] = run
         elif run.status is Status.INCOMPLETE:
-            state.short.add(run.name)
+            if int(run.run_id) > completed.get(run.name, 0):
+                state.short.add(run.name)
             state.notes.update(dict.fromkeys(run.notes))
         elif run.name in state.active:
             state.queued.setdefault(run.name, deque()).append(run)
         else:
             state.active[run.name] = run
+    for run in sorted(held, key=lambda one: one.ended_at or 0.0):
+        for join_path in run.held_for:
+            state.arrived.setdefault(last_segment(join_path)[0], {})[run.name] = run
 
 
 def ends_at(graph: Graph, run: NodeRun) -> bool:
