@@ -43,10 +43,8 @@ class RoutingAccuracy:
         return self.correct / self.total
 
     def __str__(self) -> str:
-        low, high = self.interval
-        return (
-            f"{self.correct} of {self.total} routed right: {self.accuracy:.1%} (95 % interval {low:.1%} to {high:.1%})"
-        )
+        share, low, high = (f"{100 * part:.1f} %" for part in (self.accuracy, *self.interval))
+        return f"{self.correct} of {self.total} routed right: {share} (95 % interval {low} to {high})"
 
 
 def routing_accuracy(predict: Callable[[str], str], tickets: Iterable[LabelledTicket]) -> RoutingAccuracy:
@@ -63,7 +61,7 @@ def routing_accuracy(predict: Callable[[str], str], tickets: Iterable[LabelledTi
         >>> from adk_nb.examples import NaiveBayesReader, load_tickets
         >>> always_bug = routing_accuracy(lambda text: "BUG", load_tickets("test"))
         >>> print(always_bug)
-        50 of 100 routed right: 50.0% (95 % interval 40.4% to 59.6%)
+        50 of 100 routed right: 50.0 % (95 % interval 40.4 % to 59.6 %)
         >>> always_bug.confusion
         [{'category': 'BILLING', 'BILLING': 0, 'BUG': 50}, {'category': 'BUG', 'BILLING': 0, 'BUG': 50}]
     """

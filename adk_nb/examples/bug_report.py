@@ -11,6 +11,7 @@ _STEPS = re.compile(
     r"open\w*|upload\w*|import\w*|switch\w*)\b|^\d+[.)]",
     re.IGNORECASE,
 )
+_CONDITION = re.compile(r"(?<!,)(?<!\band)\s+(when(ever)?|as soon as|(every|each) time)\b", re.IGNORECASE)
 _EXPECTED = re.compile(
     r"\b(expect\w*|should|supposed|used to|worked|was working|is fine|it's ok|instead of)\b", re.IGNORECASE
 )
@@ -26,7 +27,8 @@ def draft_bug_report(text: str, reader: NaiveBayesReader) -> str:
     """Return a bug report of five lines, filled with the customer's own words; what isn't in them is "not stated".
 
     The lines are `Title`, `Steps`, `Expected`, `Actual` and `Environment`, each a quotation on one line. Nothing is
-    made up, and what the text asks for is not done: it is only quoted.
+    made up, and what the text asks for is not done: it is only quoted. "It closes when I open an album" tells two
+    things: what happens, and when.
 
     Args:
         text: A ticket, or its summary.
@@ -50,12 +52,18 @@ def draft_bug_report(text: str, reader: NaiveBayesReader) -> str:
     named = [match.group().strip() for match in _ENVIRONMENT.finditer(text) if _says_something(match.group())]
     lines = {
         "Title": reader.summary(text, label="BUG"),
-        "Steps": " ".join(steps),
+        "Steps": " ".join(_condition(step) for step in steps),
         "Expected": " ".join(expected),
-        "Actual": actual,
+        "Actual": _CONDITION.split(actual, maxsplit=1)[0],
         "Environment": ", ".join(dict.fromkeys(named)),
     }
     return "\n".join(f"{name}: {line or _NOT_STATED}" for name, line in lines.items())
+
+
+def _condition(sentence: str) -> str:
+    """The part of a sentence from its "when" on; the whole sentence where it has none, or begins with it."""
+    found = _CONDITION.search(sentence)
+    return sentence[found.start() :].lstrip() if found else sentence
 
 
 def _says_something(name: str) -> bool:

@@ -119,6 +119,14 @@ def test_a_bug_report_has_its_five_lines() -> None:
     ]
 
 
+def test_a_bug_report_tells_what_happens_from_when() -> None:
+    """A sentence that says what happens and when is told apart; one that goes on telling ("and when") is kept whole."""
+    told = draft_bug_report("The app closes as soon as I open the photo picker.", _reader()).splitlines()
+    assert told[1:4:2] == ["Steps: as soon as I open the photo picker.", "Actual: The app closes"]
+    whole = "I pressed Save and when I opened it again the album was blank."
+    assert draft_bug_report(whole, _reader()).splitlines()[1:4:2] == [f"Steps: {whole}", f"Actual: {whole}"]
+
+
 @given(st.text())
 def test_a_bug_report_of_any_text_invents_nothing(text: str) -> None:
     """A report of any text has five lines; each quotes the ticket, or says that nothing was stated."""
