@@ -232,7 +232,7 @@ _PACKERS: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     decimal.Decimal: ("decimal", str, decimal.Decimal),
     uuid.UUID: ("uuid", str, uuid.UUID),
     bytes: ("bytes", lambda v: base64.b64encode(v).decode(), base64.b64decode),
-    complex: ("complex", lambda v: [v.real, v.imag], lambda v: complex(*v)),
+    complex: ("complex", repr, complex),
 }
 _IMMUTABLE = frozenset(_PACKERS)
 _FROZEN = frozenset({*_IMMUTABLE, ReadOnlyDict, ReadOnlyList, ReadOnlySet})

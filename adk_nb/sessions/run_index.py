@@ -53,7 +53,7 @@ class RunIndex:
         """Return the record completed last of each node below `parent`, in the order of completion."""
         invocation = self._invocations.get(invocation_id)
         latest = invocation.latest.get(parent, {}) if invocation else {}
-        return [handed_out(entry.run) for entry in latest.values()]
+        return [handed_out(entry.run) for entry in sorted(latest.values(), key=attrgetter("completed"))]
 
     def child_runs(self, invocation_id: str, parent: str) -> list[NodeRun]:
         """Return all records directly below `parent`, in the order of their first `put`."""
@@ -76,24 +76,26 @@ class RunIndex:
 class _Entry:
     """A record and its place in the order of first `put`."""
 
-    __slots__ = ("is_completed", "number", "run")
+    __slots__ = ("completed", "number", "run")
 
     def __init__(self, number: int, run: NodeRun) -> None:
         self.number = number
         self.run = run
-        self.is_completed = False
+        self.completed = 0
+        """Its place in the order of completion, 0 until then."""
 
 
 class _Invocation:
     """The records of one invocation."""
 
-    __slots__ = ("children", "entries", "latest", "open")
+    __slots__ = ("children", "completions", "entries", "latest", "open")
 
     def __init__(self) -> None:
         self.entries: dict[str, _Entry] = {}
         self.children: dict[str, list[_Entry]] = {}
         self.open: dict[str, _Entry] = {}
         self.latest: dict[str, dict[str, _Entry]] = {}
+        self.completions = 0
 
     def add(self, entry: _Entry) -> None:
         run = entry.run
@@ -111,12 +113,24 @@ class _Invocation:
             self.open[run.path] = entry
         else:
             self.open.pop(run.path, None)
-        is_completed = run.is_finished
-        if is_completed and not entry.is_completed:
-            latest = self.latest.setdefault(run.parent, {})
-            latest.pop(run.name, None)
-            latest[run.name] = entry
-        entry.is_completed = is_completed
+        if run.is_finished and not entry.completed:
+            self.completions += 1
+            entry.completed = self.completions
+            self.latest.setdefault(run.parent, {})[run.name] = entry
+        elif entry.completed and not run.is_finished:
+            self._reopen(entry)
+
+    def _reopen(self, entry: _Entry) -> None:
+        """Take a completion back: the one before it is the latest of its node again."""
+        entry.completed = 0
+        run, latest = entry.run, self.latest[entry.run.parent]
+        if latest.get(run.name) is entry:
+            others = (other for other in self.children[run.parent] if other.run.name == run.name and other.completed)
+            before = max(others, key=attrgetter("completed"), default=None)
+            if before is None:
+                del latest[run.name]
+            else:
+                latest[run.name] = before
 
 
 _fields = attrgetter(*NodeRun.__slots__)
