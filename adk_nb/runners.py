@@ -189,6 +189,7 @@ class Runner:
                 async for event in channel.events():
                     yield event
             finally:
+                channel.abandon()
                 if not task.done():
                     task.cancel()
                     await asyncio.wait([task])
@@ -262,10 +263,13 @@ class Channel:
         self._waiting: deque[tuple[Event, asyncio.Future[None]]] = deque()
         self._wake: asyncio.Future[None] | None = None
         self._is_closed = False
+        self._is_abandoned = False
         self._loop = asyncio.get_running_loop()
 
     async def put(self, event: Event) -> None:
-        """Hand over an event; returns when the caller asks for the next one."""
+        """Hand over an event; returns when the caller asks for the next one, at once when nobody listens any more."""
+        if self._is_abandoned:
+            return
         taken = self._loop.create_future()
         self._waiting.append((event, taken))
         self._notify()
@@ -275,6 +279,10 @@ class Channel:
         """End the stream after the events that were put before."""
         self._is_closed = True
         self._notify()
+
+    def abandon(self) -> None:
+        """Let producers go on without a listener."""
+        self._is_abandoned = True
 
     async def events(self) -> AsyncIterator[Event]:
         """Yield the events until the channel is closed."""
@@ -379,7 +387,7 @@ class _Turn:
         asked: dict[str, NodeRun] = {}
         changed: dict[tuple[str, str], NodeRun] = {}
         for interrupt_id, (response, is_exact) in given.items():
-            run = await self.log.asking_run(interrupt_id)
+            run = await self._asking(interrupt_id)
             if run is None:
                 raise AnswerError(
                     f"Function call not found for function response ids: {interrupt_id!r}. Open questions are "
@@ -410,6 +418,14 @@ class _Turn:
             raise EngineError("A question has no root run: please report this.")
         event = self._user_event(root, message, next(iter(asked.values())).branch)
         return changed.get((root.invocation_id, root.path), root), event, list(changed.values())
+
+    async def _asking(self, interrupt_id: str) -> NodeRun | None:
+        """Return the record that waits for this answer, of several the newest; a closed one when none waits."""
+        newest = await self.log.asking_run(interrupt_id)
+        if newest is None or any(q.interrupt_id == interrupt_id for q in newest.open_questions):
+            return newest
+        others = await self.log.open_runs(newest.invocation_id)
+        return next((run for run in others for q in run.open_questions if q.interrupt_id == interrupt_id), newest)
 
     async def _open_ids(self) -> str:
         root = await self.log.root_run(None)

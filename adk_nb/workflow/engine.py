@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import functools
 import time
+import warnings
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
@@ -32,6 +33,10 @@ Deliver = Callable[[Event], Awaitable[None]]
 """Hands a stored (or partial) event to the caller and returns when the caller asks for the next one."""
 OnRun = Callable[[NodeRun], None]
 """Is told of each change of a record, on the loop, with the live record."""
+GAVE_UP = frozenset({Status.FAILED, Status.CANCELLED})
+"""Statuses that a run above has taken note of: its own status says whether it goes on because of them."""
+STOP_WITHIN_S = 1.0
+"""How long a cancelled node may take to end; one that takes longer is left behind."""
 
 
 class Engine:
@@ -57,8 +62,11 @@ class Engine:
         """Exceptions of failed runs, by the path of the run."""
         self.ready: set[str] = set()
         """Paths of recorded runs that have something to do."""
+        self.graph_states: dict[str, GraphState] = {}
+        """States of the graphs that have begun in this process and haven't ended, by path."""
         self._open_below: dict[str, list[NodeRun]] = {}
-        self._cancelled: list[NodeRun] = []
+        self._unstored: list[NodeRun] = []
+        self._left_behind: set[asyncio.Task[Any]] = set()
 
     async def run_root(self, root: BaseNode, run: NodeRun, *, is_fresh: bool) -> None:
         """Execute the root run to its end.
@@ -68,7 +76,7 @@ class Engine:
         """
         if not is_fresh:
             self._find_work(await self.log.open_runs(run.invocation_id))
-            if run.path not in self.ready:
+            if run.path not in self.ready or run.is_finished:
                 return
         execution = Execution(engine=self, node=root, run=run, author=root.name, is_fresh=is_fresh)
         execution.task = asyncio.current_task()
@@ -81,10 +89,17 @@ class Engine:
 
     def _find_work(self, runs: list[NodeRun]) -> None:
         open_questions = {q.interrupt_id for run in runs for q in run.open_questions}
+        for run in runs:
+            self._open_below.setdefault(run.parent, []).append(run)
         for run in sorted(runs, key=lambda one: one.path.count("/"), reverse=True):
-            self._open_below.setdefault(run.parent, []).insert(0, run)
-            if has_work(run, open_questions, self.ready):
-                self.ready.update((run.path, run.parent))
+            if not has_work(run, open_questions, self.ready):
+                continue
+            self.ready.add(run.path)
+            if run.status not in GAVE_UP:
+                self.ready.add(run.parent)
+            if run.status is Status.WAITING:
+                run.status = Status.PENDING
+                self._unstored.append(run)
 
     async def enter_graph(self, execution: Execution, state: GraphState) -> list[Command]:
         """Return the first commands of a graph, restored from its records where it ran before."""
@@ -122,12 +137,13 @@ class Engine:
         claims = (parent, *parent.claims) if state.graph.is_terminal(run.name) else ()
         is_fresh = not run.attempts and run.path not in self.ready
         child = parent.below(state.graph.node(run.name), run, claims, is_fresh)
-        task = self.loop.create_task(self.execute(child, parent))
+        task = self.loop.create_task(self.execute(child, parent), name=run.path)
         child.task = parent.tasks[run.path] = task
         task.add_done_callback(functools.partial(self._task_ended, parent, run))
 
     def _task_ended(self, parent: Execution, run: NodeRun, task: asyncio.Task[None]) -> None:
-        parent.tasks.pop(run.path, None)
+        if parent.tasks.get(run.path) is task:
+            del parent.tasks[run.path]
         state, settled = parent.graph_state, parent.settled
         if state is None or settled is None or settled.done():
             return
@@ -157,25 +173,25 @@ class Engine:
             try:
                 final = await self._attempt(execution, tries)
                 break
-            except asyncio.CancelledError:
+            except BaseException as error:  # whatever user code raises is the node's failure, retried and reported here
                 await self._stop_children(execution)
-                attempt.ended_at = run.ended_at = time.time()
-                if run.status is Status.RUNNING:
-                    run.status = Status.CANCELLED
-                    self._cancelled.append(run)
-                    self.tell(run)
-                raise
-            except Exception as error:  # noqa: BLE001  # whatever user code raises is the node's failure
-                await self._stop_children(execution)
-                delay = await self._fail_attempt(execution, attempt, tries, error, graph)
+                if is_stop(error):
+                    self._stopped(run, attempt)
+                    raise
+                delay = await self._fail_attempt(execution, attempt, tries, own_failure(run, error), graph)
                 if delay is None:
                     return
                 await asyncio.sleep(delay)
-                execution.counters.clear()
-                execution.delegate = None
-                execution.asked = 0
+                execution.begin_again()
         attempt.ended_at = time.time()
         await self._finish(execution, final, graph)
+
+    def _stopped(self, run: NodeRun, attempt: Attempt) -> None:
+        attempt.ended_at = run.ended_at = time.time()
+        if run.status is Status.RUNNING:
+            run.status = Status.CANCELLED
+            self._unstored.append(run)
+            self.tell(run)
 
     async def _take_answers(self, execution: Execution, graph: Execution | None) -> None:
         run = execution.run
@@ -199,7 +215,7 @@ class Engine:
         try:
             async with asyncio.timeout(node.timeout) as limit:
                 return await self._body(execution, context, node_input)
-        except TimeoutError as error:
+        except Exception as error:  # a node that fails while it is stopped by its timeout has timed out
             if limit.expired():
                 raise NodeTimeoutError(node.name, node.timeout) from error
             raise
@@ -220,19 +236,24 @@ class Engine:
         except NodeInterruptedError as signal:
             run.open_below = signal.interrupt_ids
         except BaseExceptionGroup as group:
-            if group.split(NodeInterruptedError)[0] is None:
-                raise
+            failures = group.split(NodeInterruptedError)[1]
+            if failures is not None:
+                raise first_child_failure(failures) or failures from None
             run.open_below = ("",)
-        if execution.children:
+        if execution.may_have_children:
             await self._await_children(execution)
         return await self._closing_event(execution, context, last)
 
     async def _await_children(self, execution: Execution) -> None:
         """Let children that still run come to their end; collect what they wait for."""
         run = execution.run
+        await asyncio.sleep(0)  # a task that user code made and didn't await begins now, at the latest
+        execution.is_over = True
         late = list(execution.pending_children)
         while execution.pending_children:
             await asyncio.wait(list(execution.pending_children.values()))
+            await asyncio.sleep(0)
+        execution.raise_unseen()
         for path in late:
             child = execution.children[path]
             if child.run.status is Status.FAILED and child.error is not None:
@@ -260,7 +281,7 @@ class Engine:
         await self.deliver(event)
 
     async def _fail_attempt(
-        self, execution: Execution, attempt: Attempt, number: int, error: Exception, graph: Execution | None
+        self, execution: Execution, attempt: Attempt, number: int, error: BaseException, graph: Execution | None
     ) -> float | None:
         """Record a failed try; return the seconds to wait for the next one, `None` when the run has failed."""
         run = execution.run
@@ -335,6 +356,7 @@ class Engine:
 
     async def _end(self, run: NodeRun, event: Event | None, graph: Execution | None) -> None:
         """Let the graph decide what follows from the end of a run, store it all at once, and go on."""
+        self._refuse_left_behind()
         commands: list[Command] = []
         if graph is not None and graph.graph_state is not None:
             commands = decide(graph.graph_state, Ended(run))
@@ -347,11 +369,17 @@ class Engine:
 
     async def store(self, event: Event | None, runs: list[NodeRun]) -> None:
         """Write an event and records in one transaction."""
-        if self._cancelled:
-            runs = [*runs, *self._cancelled]
-            self._cancelled = []
+        self._refuse_left_behind()
+        if self._unstored:
+            known = {id(run) for run in runs}
+            runs = [*(run for run in self._unstored if id(run) not in known), *runs]
+            self._unstored = []
         if event is not None or runs:
             await self.log.append(event, runs)
+
+    def store_later(self, run: NodeRun) -> None:
+        """Write a record together with whatever is stored next, so that nothing below it is stored without it."""
+        self._unstored.append(run)
 
     def tell(self, run: NodeRun) -> None:
         """Report a changed record to whoever watches."""
@@ -363,9 +391,69 @@ class Engine:
         await self.stop_tasks([task for task in execution.child_tasks if task is not me])
 
     async def stop_tasks(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
-        """Cancel tasks and wait until they have ended."""
-        running = [task for task in tasks if not task.done()]
+        """Cancel tasks and wait until they have ended; one that doesn't end in time is left behind, and stores nothing."""
+        running = {task for task in tasks if not task.done()}
         for task in running:
             task.cancel()
+        end = self.loop.time() + STOP_WITHIN_S
+        stopped: asyncio.CancelledError | None = None
+        while running and self.loop.time() < end:
+            try:
+                done, running = await asyncio.wait(running, timeout=end - self.loop.time())
+            except asyncio.CancelledError as error:  # what is stopped itself still waits for what is below it
+                stopped = error
+                continue
+            for task in done:
+                if not task.cancelled():
+                    task.exception()
         if running:
-            await asyncio.gather(*running, return_exceptions=True)
+            self._leave_behind(running)
+        if stopped is not None:
+            raise stopped
+
+    def _leave_behind(self, tasks: set[asyncio.Task[Any]]) -> None:
+        self._left_behind |= tasks
+        names = ", ".join(sorted(task.get_name() for task in tasks))
+        warnings.warn(
+            f"{names} ignored asyncio.CancelledError for {STOP_WITHIN_S:g} s and was left behind: let the error pass.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+    def _refuse_left_behind(self) -> None:
+        if self._left_behind and asyncio.current_task() in self._left_behind:
+            raise asyncio.CancelledError
+
+
+def is_stop(error: BaseException) -> bool:
+    """Say whether an error means that the run is stopped from outside, as against a failure of the node itself."""
+    if isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit)):
+        return True
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def own_failure(run: NodeRun, error: BaseException) -> BaseException:
+    """Return what to report for an error that a node raised: a cancellation that nobody asked for is an error, too."""
+    if not isinstance(error, asyncio.CancelledError):
+        return error
+    failure = WorkflowDataError(
+        f"Node {run.name!r} raised asyncio.CancelledError, though nobody stopped it: something that it awaited was "
+        f"cancelled. Await only tasks that aren't cancelled, or catch the error where it comes from."
+    )
+    failure.__cause__ = error
+    return failure
+
+
+def first_child_failure(group: BaseExceptionGroup) -> DynamicNodeFailError | None:
+    """Return the first failure in a group that holds nothing but failures of children, `None` for any other group."""
+    leaves: list[BaseException] = []
+    groups: list[BaseException] = [group]
+    while groups:
+        one = groups.pop(0)
+        if isinstance(one, BaseExceptionGroup):
+            groups[:0] = one.exceptions
+        else:
+            leaves.append(one)
+    failures = [leaf for leaf in leaves if isinstance(leaf, DynamicNodeFailError)]
+    return failures[0] if len(failures) == len(leaves) else None

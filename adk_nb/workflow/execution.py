@@ -66,6 +66,21 @@ class Execution:
     """Path of the child whose output is this run's output."""
     asked: int = 0
     """Questions without an id of their own that this try has asked."""
+    is_over: bool = False
+    """The body of this try has ended."""
+
+    @property
+    def may_have_children(self) -> bool:
+        """The body may have started children, also in tasks that haven't begun yet."""
+        return self.node.rerun_on_resume and (self.graph_state is None or bool(self.children))
+
+    def begin_again(self) -> None:
+        """Forget what belongs to one try only."""
+        self.counters.clear()
+        self.child_tasks.clear()
+        self.delegate = None
+        self.asked = 0
+        self.is_over = False
 
     async def run_child(
         self,
@@ -78,11 +93,16 @@ class Execution:
         override_branch: str | None,
     ) -> Any:
         """Run a dynamic child to its end, or take its recorded result, and return its output."""
+        if self.is_over:
+            raise WorkflowConfigurationError(
+                f"Node {self.run.name!r} has ended and can't run children any more: await every ctx.run_node before it ends."
+            )
         node = build_node(node_like)
+        path = self._child_path(node, run_id, use_as_output)
         if self.recorded is None:
             earlier = [] if self.is_fresh else await self.engine.log.child_runs(self.run.invocation_id, self.run.path)
-            self.recorded = {one.path: one for one in earlier}
-        path = self._child_path(node, run_id, use_as_output)
+            if self.recorded is None:
+                self.recorded = {one.path: one for one in earlier}
         child = self.children.get(path)
         if child is not None and path in self.pending_children:
             await asyncio.shield(self.pending_children[path])
@@ -143,6 +163,7 @@ class Execution:
                 created_at=time.time(),
             )
             self.recorded[path] = record
+            self.engine.store_later(record)
             is_fresh = True
         else:
             is_fresh = False
@@ -164,6 +185,15 @@ class Execution:
             del self.pending_children[run.path]
             done.set_result(None)
 
+    def raise_unseen(self) -> None:
+        """Raise what a task of the body that ran a child failed with, when the body never looked at it."""
+        for task in self.child_tasks:
+            # Python's own mark of an exception that nobody asked for; without it a failure would only be logged.
+            if task.done() and not task.cancelled() and getattr(task, "_log_traceback", False):
+                error = task.exception()
+                if isinstance(error, Exception):
+                    raise error
+
     def _result(self, child: Execution) -> Any:
         run = child.run
         if run.status is Status.COMPLETED:
@@ -181,7 +211,7 @@ class Execution:
     async def run_graph(self, graph: Graph, node_input: Any, max_concurrency: int | None) -> None:
         """Run the graph that this node holds; leaves by return, failure or the signal that it waits."""
         engine = self.engine
-        state = self.graph_state
+        state = self.graph_state = engine.graph_states.get(self.run.path)
         if state is None:
             state = self.graph_state = GraphState(
                 graph=graph,
@@ -192,7 +222,9 @@ class Execution:
                 max_concurrency=max_concurrency,
             )
             commands = await engine.enter_graph(self, state)
+            engine.graph_states[state.path] = state
         else:
+            state.graph, state.max_concurrency = graph, max_concurrency
             commands = decide(state, Continued({run.path for run in state.active.values() if run.status in TO_DO}))
         self.settled = engine.loop.create_future()
         try:
@@ -200,6 +232,7 @@ class Execution:
             engine.perform(self, commands)
             settle = await self.settled
         finally:
+            state.is_stopping = True
             await engine.stop_tasks(self.tasks.values())
         self._leave_graph(state, settle)
 
@@ -222,6 +255,7 @@ class Execution:
             )
         if settle.status is Status.CANCELLED:
             raise asyncio.CancelledError
+        del self.engine.graph_states[state.path]
         if settle.status is Status.INCOMPLETE:
             run.status = Status.INCOMPLETE
         if self.context is not None:

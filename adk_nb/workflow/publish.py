@@ -110,8 +110,8 @@ def _ask(execution: Execution, event: Event, question: Question) -> None:
     if question.is_named:
         known = [one for one in run.open_questions if one.interrupt_id == question.interrupt_id]
     else:
-        unnamed = [one for one in run.questions if not one.is_named]
-        known = [one for one in unnamed[execution.asked : execution.asked + 1] if not one.is_answered]
+        unnamed = [one for one in run.open_questions if not one.is_named]
+        known = unnamed[execution.asked : execution.asked + 1]
         execution.asked += 1
     if not known:
         run.questions.append(question)
