@@ -391,7 +391,7 @@ class Engine:
         await self.stop_tasks([task for task in execution.child_tasks if task is not me])
 
     async def stop_tasks(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
-        """Cancel tasks and wait until they have ended; one that doesn't end in time is left behind, and stores nothing."""
+        """Cancel tasks and wait until they have ended; one that takes too long is left behind, and stores nothing."""
         running = {task for task in tasks if not task.done()}
         for task in running:
             task.cancel()

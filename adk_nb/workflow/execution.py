@@ -95,7 +95,7 @@ class Execution:
         """Run a dynamic child to its end, or take its recorded result, and return its output."""
         if self.is_over:
             raise WorkflowConfigurationError(
-                f"Node {self.run.name!r} has ended and can't run children any more: await every ctx.run_node before it ends."
+                f"Node {self.run.name!r} has ended and can't run children any more: await every ctx.run_node in it."
             )
         node = build_node(node_like)
         path = self._child_path(node, run_id, use_as_output)

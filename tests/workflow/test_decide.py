@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -495,7 +496,7 @@ def standing(play: Play) -> tuple[Any, ...]:
 def test_restored_from_records_a_graph_decides_as_if_it_had_gone_on(
     edges: list[Any], script: list[tuple[int, str, Any, Any]]
 ) -> None:
-    """For any graph, order of endings and cut: what is restored stands where the live graph stood and decides the same."""
+    """For any graph, endings and cut: what is restored stands where the live graph stood and decides the same."""
     for cut in range(len(script) + 1):
         live = Play(edges)
         live.begin()
