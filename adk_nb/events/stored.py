@@ -13,7 +13,7 @@ from pydantic_core import PydanticSerializationError, from_json, to_json
 from adk_nb.errors import WorkflowDataError
 from adk_nb.events.event import Event
 from adk_nb.events.record import NodeRun, run_from_dict, run_to_dict
-from adk_nb.events.values import PLAIN, TAG, needs_packing, pack, unpack
+from adk_nb.events.values import PLAIN, TAG, cleaned_text, needs_packing, pack, unpack
 
 
 def event_to_json(event: Event) -> str:
@@ -55,8 +55,12 @@ def event_from_json(text: str) -> Event:
 
 
 def run_to_json(run: NodeRun) -> str:
-    """Return a record as JSON text."""
-    return to_json(run_to_dict(run)).decode()
+    """Return a record as JSON text; in the texts of errors and notes, half characters become `?`."""
+    data = run_to_dict(run)
+    try:
+        return to_json(data).decode()
+    except PydanticSerializationError:
+        return to_json(_cleaned(data)).decode()
 
 
 def run_from_json(text: str) -> NodeRun:
@@ -77,6 +81,14 @@ def pack_each(values: dict[str, Any]) -> dict[str, Any]:
 def unpack_each(values: dict[str, Any]) -> dict[str, Any]:
     """Return the dictionary that `pack_each` was given."""
     return {key: unpack(value) for key, value in values.items()}
+
+
+def _cleaned(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _cleaned(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_cleaned(value) for value in data]
+    return cleaned_text(data) if isinstance(data, str) else data
 
 
 def _packed_fields(event: Event) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import math
 import os
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 from google.genai import types
 from pydantic import BaseModel
@@ -144,6 +144,18 @@ def _checked_text(text: str, where: str, at: str) -> str:
             f'can\'t be stored: clean it first, for instance with text.encode("utf-8", "replace").decode().'
         ) from None
     return text
+
+
+@overload
+def cleaned_text(text: str) -> str: ...
+
+
+@overload
+def cleaned_text(text: None) -> None: ...
+
+
+@overload
+def cleaned_text(text: str | None) -> str | None: ...
 
 
 def cleaned_text(text: str | None) -> str | None:

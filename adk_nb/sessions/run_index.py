@@ -141,14 +141,13 @@ def kept(run: NodeRun) -> NodeRun:
     """Return a copy of a live record that no later change of the record, its lists or its values reaches."""
     copy = NodeRun(*_fields(run))
     copy.input, copy.output, copy.route = freeze(run.input), freeze(run.output), freeze(run.route)
-    copy.attempts = [replace(attempt) for attempt in run.attempts]
+    copy.attempts = [replace(attempt, error_message=cleaned_text(attempt.error_message)) for attempt in run.attempts]
     copy.questions = [
         replace(question, payload=freeze(question.payload), answer=freeze(question.answer))
         for question in run.questions
     ]
-    copy.notes = list(run.notes)
-    if run.error_message is not None:
-        copy.error_message = cleaned_text(run.error_message)
+    copy.notes = [cleaned_text(note) for note in run.notes]
+    copy.error_message = cleaned_text(run.error_message)
     return copy
 
 

@@ -31,12 +31,12 @@ OWN_TABLES = """
 CREATE TABLE IF NOT EXISTS adk_nb_about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 INSERT OR IGNORE INTO adk_nb_about VALUES ('layout', '1');
 CREATE TABLE IF NOT EXISTS adk_nb_invocations (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    number INTEGER PRIMARY KEY,
     app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT NOT NULL, invocation_id TEXT NOT NULL,
     UNIQUE (app_name, user_id, session_id, invocation_id),
     FOREIGN KEY (app_name, user_id, session_id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
 CREATE TABLE IF NOT EXISTS adk_nb_runs (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    number INTEGER PRIMARY KEY,
     invocation INTEGER NOT NULL REFERENCES adk_nb_invocations (number) ON DELETE CASCADE,
     path TEXT NOT NULL, parent TEXT NOT NULL, name TEXT NOT NULL, status TEXT NOT NULL,
     is_open INTEGER NOT NULL, completed REAL, record TEXT NOT NULL,

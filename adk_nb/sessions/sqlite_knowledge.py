@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -15,7 +14,6 @@ from adk_nb.events.event import Event
 from adk_nb.events.record import NodeRun
 from adk_nb.events.state import split_scopes
 from adk_nb.events.stored import event_from_json, event_to_json, pack_each, run_to_json, state_to_json
-from adk_nb.events.values import cleaned_text
 from adk_nb.sessions.refusals import event_exists, not_found
 
 Key = tuple[str, str, str]
@@ -97,7 +95,7 @@ class Append:
             self._text = event_to_json(event)
             if event.actions.state_delta:
                 self._delta = split_scopes(event.actions.state_delta)
-        self._runs = [(run, _record_text(run)) for run in runs]
+        self._runs = [(run, run_to_json(run)) for run in runs]
         self._version = 0.0
         self._state: dict[str, Any] | None = None
         self._invocations: dict[str, int] = {}
@@ -175,13 +173,17 @@ class Append:
             done = None
             if run.is_finished:
                 done, completed = completed, math.nextafter(completed, math.inf)
-            number = known.open_runs.get((invocation, run.path))
+            key, status, is_open = (invocation, run.path), run.status, run.is_open
+            number = known.open_runs.get(key)
             if number is None:
-                row = (invocation, run.path, run.parent, run.name, run.status, run.is_open, done, text)
-                number = execute(_PUT_RUN, row).fetchone()[0]
+                cursor = execute(_NEW_RUN, (*key, run.parent, run.name, status, is_open, done, text))
+                is_new = cursor.rowcount == 1
+                number = cursor.lastrowid if is_new else execute(_RUN_NUMBER, key).fetchone()[0]
             else:
-                execute(_UPDATE_RUN, (run.status, run.is_open, done, done, text, number))
-            self._numbers.append(((invocation, run.path), number, run.is_open))
+                is_new = False
+            if not is_new:
+                execute(_UPDATE_RUN, (status, is_open, done, done, text, number))
+            self._numbers.append((key, number, is_open))
             for question in run.questions:
                 execute(_PUT_QUESTION, (*known.key, question.interrupt_id, number))
 
@@ -216,13 +218,6 @@ def load_state(text: str) -> dict[str, Any]:
     return state
 
 
-def _record_text(run: NodeRun) -> str:
-    if run.error_message is not None and not run.error_message.isascii():
-        run = copy.copy(run)
-        run.error_message = cleaned_text(run.error_message)
-    return run_to_json(run)
-
-
 _OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
 _ONE_SESSION = "app_name = ? AND user_id = ? AND id = ?"
 _STATE = f"SELECT state FROM sessions WHERE {_ONE_SESSION}"
@@ -233,13 +228,11 @@ _INSERT_EVENT = (
     "VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _EVENT_TEXT = f"SELECT event_data FROM events WHERE {_OF_SESSION} AND id = ?"
-_PUT_RUN = (
+_NEW_RUN = (
     "INSERT INTO adk_nb_runs (invocation, path, parent, name, status, is_open, completed, record) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (invocation, path) DO UPDATE SET "
-    "parent = excluded.parent, name = excluded.name, status = excluded.status, is_open = excluded.is_open, "
-    "completed = CASE WHEN excluded.completed IS NULL THEN NULL ELSE coalesce(completed, excluded.completed) END, "
-    "record = excluded.record RETURNING number"
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 )
+_RUN_NUMBER = "SELECT number FROM adk_nb_runs WHERE invocation = ? AND path = ?"
 _UPDATE_RUN = (
     "UPDATE adk_nb_runs SET status = ?, is_open = ?, "
     "completed = CASE WHEN ? IS NULL THEN NULL ELSE coalesce(completed, ?) END, record = ? WHERE number = ?"

@@ -483,6 +483,22 @@ class SessionServiceContract:
 
         self._with_log(steps)
 
+    def test_error_texts_are_kept_whatever_is_in_them(self) -> None:
+        """Half characters in the texts of errors and notes become `?`, so that a failure is always recorded."""
+
+        async def steps(log: RunLog, service: BaseSessionService) -> None:
+            half = "half \ud83d, ünï"
+            run = record("a", status=Status.FAILED, error_message=half, notes=[half])
+            run.attempts = [Attempt(1.0, 2.0, "OSError", half)]
+            await log.append(Event(author="wf", error_code="OSError", error_message=half), [run])
+            log = await self._log(self.reopen(service))
+            found = await log.run_at("e-1", run.path)
+            assert found is not None
+            texts = {found.error_message, found.notes[0], found.attempts[0].error_message}
+            assert texts == {"half ?, ünï"}
+
+        self._with_log(steps)
+
     def test_open_records_are_found(self) -> None:
         """Records not completed, or that a join waits for, are open, in the order of their first append."""
 

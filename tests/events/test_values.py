@@ -235,7 +235,6 @@ def test_what_is_no_snapshot_is_not_packed() -> None:
 def test_cleaned_texts_can_be_encoded(text: str) -> None:
     """A cleaned text can be written anywhere, and a sound text isn't changed."""
     cleaned = cleaned_text(text)
-    assert cleaned is not None
     cleaned.encode()
     if not any(0xD800 <= ord(character) < 0xE000 for character in text):
         assert cleaned == text
