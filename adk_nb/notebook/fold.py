@@ -32,7 +32,7 @@ _ACTIVE = ("waiting", "running", "gathering", "pending")
 _IDLE = ("waiting", "completed", "incomplete", "failed", "cancelled", "stopped")
 
 Row = list[Any]
-"""One line of the event table: number, seconds since the start, node, kind, what, tokens, is it data, static path."""
+"""One line of the event table: number, seconds since the first event, node, kind, what, tokens, is it data, place."""
 
 
 @dataclass(slots=True)
@@ -159,6 +159,7 @@ class RunFold:
             "busy_s": 0.0,
             "waiting_s": 0.0,
         }
+        self._first_event: float | None = None
         self._latest = 0.0
         self._seen: dict[str, _Seen] = {}
         self._nodes: dict[str, _Node] = {}
@@ -413,7 +414,8 @@ class RunFold:
         return "failed" if last is not None and last[3] == "error" else "completed"
 
     def _add_row(self, event: Event, kind: str, node: str, usage: Usage | None) -> None:
-        started = self._header["started"]
+        if self._first_event is None:
+            self._first_event = event.timestamp
         path = event.node_info.path
         row = self._partial.get(path) if path else None
         what, is_data = what_of(event, kind, WHAT_LIMIT)
@@ -427,7 +429,7 @@ class RunFold:
             self._partial[path] = row
         else:
             self._partial.pop(path, None)
-        row[1] = round(max(0.0, event.timestamp - started), 4)
+        row[1] = round(max(0.0, event.timestamp - self._first_event), 4)
         row[2] = event.node_info.name or event.author
         row[3] = f"route {label_of(event.actions.route)}" if kind == "route" else kind
         row[4:] = [what, usage.tokens if usage and usage.tokens else None, is_data, node]

@@ -1,7 +1,7 @@
 """`run`, `run_sync` and `Run`: start a workflow or agent, watch it, answer its questions, look at what came of it.
 
-A run is a background task: the cell that started it may end, and a person's answer goes on with it. Nothing here needs a
-notebook; the view is loaded when there is somebody to look at it.
+A run is a background task: the cell that started it may end, and a person's answer goes on with it. Nothing here
+needs a notebook; the view is loaded when there is somebody to look at it.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class Run:
 
     @property
     def status(self) -> str:
-        """`running`, `waiting` (for an answer), `completed`, `incomplete`, `failed`, `cancelled` or `stopped` (limit)."""
+        """One of `running`, `waiting` (for an answer), `completed`, `incomplete`, `failed`, `cancelled`, `stopped`."""
         return self._status
 
     @property
@@ -579,7 +579,8 @@ class Run:
             raise AnswerError(f"No question is open in this run, which is {self._status}; nothing was stored.")
         if interrupt_id is None and len(pending) > 1:
             raise AnswerError(
-                f"{len(pending)} questions are open: say which one, respond(answer, {ids[0]!r}). Open: {one_of('', ids)}."
+                f"{len(pending)} questions are open: say which one, as in respond(answer, {ids[0]!r}). "
+                f"Open are {one_of('', ids)}."
             )
         for question in pending:
             if interrupt_id in (None, question.interrupt_id):
@@ -590,13 +591,13 @@ class Run:
 
     def _enqueue(self, answers: dict[str, Any]) -> asyncio.Future[None]:
         """Answer as soon as the turn that runs now has ended; the future is done when the answer is stored."""
-        turn = _Turn(answers=answers, accepted=self.loop.create_future())
-        assert turn.accepted is not None  # noqa: S101  # made in the line above
+        accepted: asyncio.Future[None] = self.loop.create_future()
+        turn = _Turn(answers=answers, accepted=accepted)
         if self._task is None or self._task.done():
             self._go_on(turn)
         else:
             self._queue.append(turn)
-        return turn.accepted
+        return accepted
 
     async def _next_turn(self) -> _Turn | None:
         while self._queue:
@@ -804,7 +805,8 @@ def as_message(message: Any) -> types.Content:
         return to_content(json.dumps(message, ensure_ascii=False))
     except TypeError as error:
         raise DataError(
-            f"message={message!r:.100} can't be sent: {error}. Give a text, a Part, a Content or data that JSON can hold."
+            f"message={message!r:.100} can't be sent: {error}. Give a text, a Part, a Content or data that JSON "
+            f"can hold."
         ) from None
 
 

@@ -13,6 +13,7 @@ import html
 import json
 import re
 import time
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -83,10 +84,12 @@ def fragment(key: str, snapshot: Snapshot, description: GraphDescription | None,
     # `</script>` and `<!--` would end or open something inside a script element, whatever they stand in.
     safe = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     styles = json.dumps(style_sheet()).replace("<", "\\u003c")
+    copy = uuid.uuid4().hex[:8]
     forced = f' data-adknb-theme="{html.escape(theme)}"' if theme else ""
     return (
-        f'<div class="adknb adknb-run" data-adknb-run="{key}"{forced}>{_static(snapshot, description)}</div>'
-        f'<script type="module">{script()}\nmountCopies("{key}", {safe}, {styles});</script>'
+        f'<div class="adknb adknb-run" data-adknb-run="{key}" data-adknb-copy="{copy}"{forced}>'
+        f"{_static(snapshot, description)}</div>"
+        f'<script type="module">{script()}\nmountCopies("{key}", "{copy}", {safe}, {styles});</script>'
     )
 
 
@@ -148,14 +151,15 @@ def _static_error(error: dict[str, Any]) -> str:
 
 def _static_rows(snapshot: Snapshot) -> str:
     rows = snapshot["rows"][-STATIC_ROWS:]
+    left = 'style="text-align:left"'
     if not rows:
         return ""
     body = "".join(
-        f"<tr><td>{number}</td><td>{seconds:.2f}</td><td>{_e(node)}</td><td>{_e(kind)}</td><td>{_e(what)}</td>"
-        f"<td>{'' if tokens is None else f'{tokens:,}'}</td></tr>"
+        f"<tr><td>{number}</td><td>{seconds:.2f}</td><td {left}>{_e(node)}</td><td {left}>{_e(kind)}</td>"
+        f"<td {left}>{_e(what)}</td><td>{'' if tokens is None else f'{tokens:,}'}</td></tr>"
         for number, seconds, node, kind, what, tokens, _, _ in rows
     )
-    head = "".join(f"<th>{name}</th>" for name in ("#", "s", "node", "kind", "what", "tokens"))
+    head = "".join(f"<th {left}>{name}</th>" for name in ("#", "s", "node", "kind", "what", "tokens"))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 

@@ -12,14 +12,14 @@ _FOREIGN = tuple({sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib
 
 
 def short_traceback(error: BaseException) -> str:
-    """Return the frames that lie in a person's own code, the last one last, and the error itself.
+    """Return the frames that lie in a person's own code, the last one last; the error itself stands above it.
 
-    Libraries' frames and ours are left out; without any own frame the last frame stands for all.
+    Libraries' frames and ours are left out; without any own frame there is nothing to say, and the text is empty.
     """
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if is_own(frame.filename)] or list(frames)[-1:]
-    lines = [line for frame in own[-6:] for line in _frame_lines(frame)]
-    return "\n".join([*lines, "".join(traceback.format_exception_only(error)).rstrip()])
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if is_own(frame.filename)]
+    if not own:
+        return ""
+    return "\n".join(line for frame in own[-6:] for line in _frame_lines(frame))
 
 
 def full_traceback(error: BaseException, limit: int = 20_000) -> str:
@@ -44,4 +44,4 @@ def is_own(filename: str) -> bool:
 def _frame_lines(frame: traceback.FrameSummary) -> list[str]:
     is_cell = "ipykernel_" in frame.filename or frame.filename.startswith("<ipython")
     where = "notebook cell" if is_cell else frame.filename
-    return [f"{where}, line {frame.lineno}, in {frame.name}", f"    {frame.line}" if frame.line else ""]
+    return [f"{where}, line {frame.lineno}, in {frame.name}", *([f"    {frame.line}"] if frame.line else [])]

@@ -50,11 +50,32 @@ export function duration(seconds) {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
+/** How long ago, short enough for a node's second line. */
+function ago(seconds) {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  return whole < 3600 ? `${Math.floor(whole / 60)} min` : `${Math.floor(whole / 3600)} h`;
+}
+
 const count = (number, what) => `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], { hour12: false });
 
 /** A value as text: a text as it is, all else as JSON. */
-const said = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+const said = (value) => (typeof value === "string" ? value : spaced(value));
+
+/**
+ * Keep keys typed into the view from JupyterLab, which runs the cell on Shift+Enter and deletes it on D D. Lab listens on
+ * the document in the capture phase and passes over whatever is inside an element with this attribute; the window's
+ * capture phase comes just before that. Saving stays Lab's.
+ */
+function keepKeys(root) {
+  const mark = (event) => {
+    const isSave = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s";
+    root.toggleAttribute("data-lm-suppress-shortcuts", !isSave);
+  };
+  root.addEventListener("focusin", () => window.addEventListener("keydown", mark, true));
+  root.addEventListener("focusout", () => window.removeEventListener("keydown", mark, true));
+}
 
 // State: a snapshot, and what batches make of it
 
@@ -192,10 +213,10 @@ function setState(group, state) {
 
 function nodeDetail(node, now) {
   if (node.status === "waiting") {
-    return now === null ? `asked at ${clock(node.since)}` : `asked ${duration(Math.max(0, now - node.since))} ago`;
+    return now === null ? `asked at ${clock(node.since)}` : `asked ${ago(now - node.since)} ago`;
   }
   if (node.status === "running" && now !== null && node.since !== null && now - node.since >= 1) {
-    return node.detail.replace("running", `running ${duration(now - node.since)}`);
+    return node.detail.replace("running", `running ${ago(now - node.since)}`);
   }
   return node.detail;
 }
@@ -238,7 +259,7 @@ class EventTable {
     this.tab.setAttribute("aria-selected", "true");
     this.filter = html("input", "adknb-run-filter");
     this.filter.type = "search";
-    this.filter.placeholder = "filter";
+    this.filter.placeholder = "⌕ filter";
     this.filter.setAttribute("aria-label", "Filter events");
     this.followBox = html("input");
     this.followBox.type = "checkbox";
@@ -372,6 +393,25 @@ function fillRow(line, [number, seconds, node, kind, what, tokens, isData, path]
 
 // Values
 
+/** JSON indented where it doesn't fit on a line. */
+function prettyJson(value, indent = "") {
+  const flat = JSON.stringify(value);
+  if (value === null || typeof value !== "object" || indent.length + flat.length <= 56) return spaced(value);
+  const inner = `${indent}  `;
+  const parts = Array.isArray(value)
+    ? value.map((item) => inner + prettyJson(item, inner))
+    : Object.entries(value).map(([name, item]) => `${inner}${JSON.stringify(name)}: ${prettyJson(item, inner)}`);
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  return parts.length ? `${open}\n${parts.join(",\n")}\n${indent}${close}` : open + close;
+}
+
+/** JSON on one line, with a space after commas and colons. */
+function spaced(value) {
+  if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  return `{${Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}: ${spaced(item)}`).join(", ")}}`;
+}
+
 /** Data as rows of names and values, or as text. */
 function valueView(value) {
   if (value === null || value === undefined) return html("span", "adknb-run-soft", "null");
@@ -387,7 +427,7 @@ function valueView(value) {
 function resultView(result) {
   const box = html("div", "adknb-run-result");
   if (result.kind === "table") box.append(tableView(result.value));
-  else if (result.kind === "json") box.append(html("pre", "", JSON.stringify(result.value, null, 2)));
+  else if (result.kind === "json") box.append(html("pre", "", prettyJson(result.value)));
   else box.append(html("div", "adknb-run-text", result.value));
   if (result.is_cut) box.append(html("p", "adknb-run-soft", "The beginning; run.output holds all of it."));
   return box;
@@ -458,7 +498,7 @@ class QuestionForm {
     this.inputs = new Map();
     this.fieldBox.replaceChildren();
     this.asJson.textContent = this.jsonText === null ? "as JSON" : "as form";
-    this.send.hidden = this.sendsAtOnce && this.jsonText === null;
+    this.send.hidden = this.asJson.hidden = this.sendsAtOnce && this.jsonText === null;
     if (this.jsonText === null) for (const field of this.question.fields) this.fieldBox.append(this.field(field));
     else this.fieldBox.append(this.jsonBox());
   }
@@ -632,7 +672,9 @@ class QuestionForm {
   labelled(field, input) {
     const id = `adknb-field-${++fieldNumber}`;
     const isBox = input.matches("input, textarea, select");
-    const label = html(isBox ? "label" : "div", "adknb-run-label", field.label);
+    // An answer that is one value needs no name: the question stands above it.
+    const name = field.key === "" && field.kind ? "adknb-run-label adknb-run-unseen" : "adknb-run-label";
+    const label = html(isBox ? "label" : "div", name, field.label);
     if (field.required) {
       const star = html("i", "", " *");
       star.setAttribute("aria-hidden", "true");
@@ -803,6 +845,7 @@ export class RunView {
     this.main = html("div", "adknb-run-main", this.graph.element, this.side.element);
     const sheet = styles ? [html("style", "", styles)] : [];
     root.replaceChildren(...sheet, this.header.element, this.main, this.notes, this.table.tabs, this.table.scroller);
+    keepKeys(root);
     this.draw();
   }
 
@@ -907,9 +950,13 @@ function join(key, view) {
   meeting.ports.get(key)?.greet(view);
 }
 
-/** Bring every copy with this key on the page to life. @param {string} key @param {Snapshot} snapshot */
-export function mountCopies(key, snapshot, styles) {
-  for (const root of document.querySelectorAll(`[data-adknb-run="${key}"]`)) {
+/**
+ * Bring the copies of one output to life. A host may replace an output before the script of the one before has run, so
+ * that a script looks only for the HTML it came with.
+ * @param {string} key @param {string} copy @param {Snapshot} snapshot @param {string} styles
+ */
+export function mountCopies(key, copy, snapshot, styles) {
+  for (const root of document.querySelectorAll(`[data-adknb-run="${key}"][data-adknb-copy="${copy}"]`)) {
     if (root.adknbView) continue;
     const still = root.querySelector(".adknb-run-still");
     join(key, new RunView(root, snapshot, still && parseSvg(pictureText(still.src)), styles));
