@@ -183,13 +183,17 @@ class Connection:
         threading.Thread(target=self._checkpoint, name="adk_nb checkpoint", daemon=True).start()
 
     def _checkpoint(self) -> None:
-        """Move the write-ahead log into the file, beside readers and writers."""
+        """Move the write-ahead log into the file, and let the log begin anew.
+
+        Most of it is copied beside readers and writers; only for the rest writers are kept out, and ask again.
+        """
         try:
             # A failure does no harm: the log stays longer, and the next checkpoint takes it along.
             with contextlib.suppress(sqlite3.Error):
-                connection = sqlite3.connect(self._location.uri(), uri=True, timeout=0)
+                connection = sqlite3.connect(self._location.uri(), uri=True, timeout=0.05)
                 try:
                     connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+                    connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
                 finally:
                     connection.close()
         finally:

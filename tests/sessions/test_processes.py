@@ -21,6 +21,7 @@ from adk_nb.errors import SessionBusyError, StaleSessionError
 from adk_nb.events import Event, Status
 from adk_nb.sessions import InMemorySessionService, SqliteSessionService
 from adk_nb.sessions.processes import is_alive, start_of, this_process
+from adk_nb.sessions.sqlite_knowledge import Append
 from adk_nb.testing.sessions import APP, record
 
 ROOT = Path(__file__).parents[2]
@@ -351,5 +352,32 @@ def test_threads_share_a_service(tmp_path: Path) -> None:
             for name in "abc":
                 assert [event.output for event in session.events if event.author == name] == list(range(30))
             assert session.state == {**dict.fromkeys("abc", 29), **dict.fromkeys(["app:a", "app:b", "app:c"], 29)}
+
+    asyncio.run(steps())
+
+
+def test_append_broken_off_after_its_commit_is_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt between a commit and its return isn't taken for another process's write: the session goes on."""
+    path = new_file(tmp_path)
+    finish = Append.commit
+
+    def interrupted(self: Append) -> None:
+        raise KeyboardInterrupt
+
+    async def steps() -> None:
+        async with SqliteSessionService(path) as service:
+            session = await service.get_session(**APP, session_id="s")
+            assert session is not None
+            log = service.open_log(session)
+            await log.append(Event(author="x", output=0, state={"a": 1}), [record("a")])
+            monkeypatch.setattr(Append, "commit", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                await log.append(Event(author="x", output=1, state={"b": 1}), [record("b")])
+            monkeypatch.setattr(Append, "commit", finish)
+            await log.append(Event(author="x", output=2, state={"c": 1}), [record("b", status=Status.COMPLETED)])
+            found = await SqliteSessionService(path).get_session(**APP, session_id="s")
+            assert found is not None
+            assert ([event.output for event in found.events], found.state) == ([0, 1, 2], {"a": 1, "b": 1, "c": 1})
+            assert [run.name for run in await log.open_runs("e-1")] == ["a"]
 
     asyncio.run(steps())
