@@ -180,6 +180,7 @@ class RunView:
                 timer.cancel()
         self._timer = self._base_timer = None
         if self._link is not None:
+            self._link.layout.close()  # every widget view has one
             self._link.close()
             self._link = None
 
