@@ -17,14 +17,16 @@ def build_node(item: Any) -> BaseNode:
     Raises:
         WorkflowConfigurationError: it can't be a node.
     """
-    if item == "START" or item == START_NAME:
+    if isinstance(item, str) and item in ("START", START_NAME):
         return START
     offer = getattr(item, "as_node", None)
-    if offer is not None and not isinstance(item, type):
+    if offer is not None:
+        if isinstance(item, type):
+            raise node_like_error(item)
         offered = offer()
         if isinstance(offered, BaseNode):
             return offered
-    if callable(item) and not isinstance(item, BaseNode):
+    if callable(item):
         return FunctionNode(func=item)
     raise node_like_error(item)
 
@@ -85,8 +87,7 @@ def node(
             timeout=timeout,
             parameter_binding=parameter_binding,
         )
-    offers_itself = isinstance(node_like, BaseNode) or hasattr(node_like, "as_node")
-    if not offers_itself:
+    if not hasattr(node_like, "as_node"):
         if not callable(node_like):
             raise node_like_error(node_like)
         return FunctionNode(
@@ -97,19 +98,23 @@ def node(
             timeout=timeout,
             parameter_binding=parameter_binding,
         )
-    options = {
-        "name": name,
-        "rerun_on_resume": rerun_on_resume,
-        "retry_config": retry_config,
-        "timeout": timeout,
-    }
+    options = {"name": name, "rerun_on_resume": rerun_on_resume, "retry_config": retry_config, "timeout": timeout}
     given = {key: value for key, value in options.items() if value is not None}
-    built = build_node(node_like)
-    if not given:
-        return built
-    if name is not None and not name.isidentifier():
-        raise WorkflowConfigurationError(f"The node name {name!r} must be a valid Python identifier.")
-    return built.model_copy(update=given)
+    return _changed(build_node(node_like), given, parameter_binding)
+
+
+def _changed(built: BaseNode, given: dict[str, Any], parameter_binding: Binding) -> BaseNode:
+    checked = BaseNode(**{"name": built.name, **given}) if given else built
+    update = {key: getattr(checked, key) for key in given}
+    if parameter_binding != "state":
+        if not isinstance(built, FunctionNode):
+            raise WorkflowConfigurationError(
+                f"parameter_binding={parameter_binding!r:.40} is an option of functions, and {built.name!r} is a "
+                f"{type(built).__name__}: leave it out."
+            )
+        bound = FunctionNode(built.func, name=built.name, parameter_binding=parameter_binding)
+        update |= {"parameter_binding": bound.parameter_binding, "input_schema": bound.input_schema}
+    return built.model_copy(update=update) if update else built
 
 
 def build_root(item: Any) -> BaseNode:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from pydantic import PydanticUserError
 
 from adk_nb.errors import GraphValidationError
-from adk_nb.workflow.nodes import START_NAME
+from adk_nb.workflow.nodes import START_NAME, adapter_for
 
 if TYPE_CHECKING:
     from adk_nb.workflow.graph import Graph
@@ -30,6 +32,7 @@ def check_graph(graph: Graph) -> None:
         _default_stands_alone,
         _no_unconditional_cycle,
         _schemas_fit,
+        _nodes_agree,
     ):
         rule(graph)
 
@@ -85,9 +88,8 @@ def _nothing_enters_start(graph: Graph) -> None:
     for edge in graph.edges:
         if edge.to_node.name == START_NAME:
             raise _fail(
-                f"START must not have incoming edges, but {edge.from_node.name} -> START is one: lead "
-                "back to the first "
-                f"node instead."
+                f"START must not have incoming edges, but {edge.from_node.name} -> START is one: lead back to the "
+                f"first node instead."
             )
 
 
@@ -100,9 +102,8 @@ def _edges_are_unique(graph: Graph) -> None:
             before = known[pair]
             if before is None or routes is None or before & routes:
                 raise _fail(
-                    f"Duplicate edge found: from={pair[0]}, to={pair[1]}. One edge is enough; two "
-                    "between the same nodes "
-                    f"need different routes."
+                    f"Duplicate edge found: from={pair[0]}, to={pair[1]}. One edge is enough; two between the same "
+                    f"nodes need different routes."
                 )
             known[pair] = before | routes
         else:
@@ -151,13 +152,33 @@ def _no_unconditional_cycle(graph: Graph) -> None:
 def _schemas_fit(graph: Graph) -> None:
     for edge in graph.edges:
         gives, wants = edge.from_node.output_schema, edge.to_node.input_schema
-        if gives is not None and wants is not None and gives != wants:
+        if gives is not None and wants is not None and not _same_shape(gives, wants):
             raise _fail(
-                f"Schema mismatch on edge {edge.from_node.name} -> {edge.to_node.name}: it hands on "
-                f"{_name(gives)}, but "
-                f"{_name(wants)} is wanted. Change one type, or put a function between that converts."
+                f"Schema mismatch on edge {edge.from_node.name} -> {edge.to_node.name}: it hands on {_name(gives)}, "
+                f"but {_name(wants)} is wanted. Change one type, or put a function between that converts."
             )
 
 
+def _nodes_agree(graph: Graph) -> None:
+    for node in graph.nodes:
+        veto = getattr(node, "_validate_outgoing_edges", None)
+        if veto is not None:
+            veto([edge for edge in graph.edges if edge.from_node is node])
+
+
+def _same_shape(one: Any, other: Any) -> bool:
+    """Say whether two schemas are equal; a class defined again by running its cell again has the same JSON schema."""
+    if one == other:
+        return True
+    try:
+        return bool(_json_schema(one) == _json_schema(other))
+    except (PydanticUserError, TypeError):  # a type that has no JSON schema is equal to itself only
+        return False
+
+
+def _json_schema(schema: Any) -> Any:
+    return schema if isinstance(schema, dict) else adapter_for(schema).json_schema()
+
+
 def _name(schema: object) -> str:
-    return getattr(schema, "__name__", None) or repr(schema)
+    return schema.__name__ if isinstance(schema, type) else f"{schema!r:.80}"

@@ -2,53 +2,25 @@
 
 from __future__ import annotations
 
-import collections.abc
 import contextlib
 import functools
 import inspect
-import types as pytypes
-import typing
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from google.genai import types
-from pydantic import BaseModel, Field, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from adk_nb.errors import WorkflowConfigurationError, WorkflowDataError, one_of
-from adk_nb.events.event import Event, content_text
+from adk_nb.events.event import content_text
 from adk_nb.events.request_input import RequestInput
-from adk_nb.workflow.context import ReadonlyContext
 from adk_nb.workflow.description import Kind, NodeDescription
-from adk_nb.workflow.nodes import BaseNode, adapter_for, content_value, titled
+from adk_nb.workflow.nodes import BaseNode, content_value, titled
 from adk_nb.workflow.retry import RetryConfig
+from adk_nb.workflow.signature import ABSENT, Parameter, Signature, innermost, is_model, options_of, read_signature
 
 if TYPE_CHECKING:
     from adk_nb.workflow.context import Context
-
-_EMPTY = inspect.Parameter.empty
-_NOT_SCHEMAS = (Event, RequestInput, types.Content)
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One argument of a function node."""
-
-    name: str
-    hint: Any
-    adapter: TypeAdapter[Any] | None
-    default: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """What a callable wants and returns, worked out once."""
-
-    context_name: str | None
-    parameters: tuple[Parameter, ...]
-    takes_extra: bool
-    returns: Any
-    style: Literal["plain", "coroutine", "generator", "async generator"]
 
 
 class FunctionNode(BaseNode):
@@ -74,8 +46,8 @@ class FunctionNode(BaseNode):
 
     def __init__(
         self,
-        *,
         func: Callable[..., Any],
+        *,
         name: str | None = None,
         rerun_on_resume: bool = False,
         retry_config: RetryConfig | None = None,
@@ -86,7 +58,7 @@ class FunctionNode(BaseNode):
         """Wrap `func`; the name is `name`, else the callable's own."""
         super().__init__(  # type: ignore[call-arg]  # the fields below are this class's own
             func=func,
-            name=name or name_of(func),
+            name=name_of(func) if name is None else name,
             description=_first_line(func),
             rerun_on_resume=rerun_on_resume,
             retry_config=retry_config,
@@ -97,12 +69,14 @@ class FunctionNode(BaseNode):
 
     def model_post_init(self, context: Any, /) -> None:
         """Work out the schemas that follow from the type hints."""
-        signature = self.signature
-        if self.output_schema is None and _is_model(signature.returns):
+        self._take_schemas(self.signature)
+
+    def _take_schemas(self, signature: Signature) -> None:
+        if self.output_schema is None and is_model(signature.returns):
             self.output_schema = signature.returns
-        hint = next((p.hint for p in signature.parameters if p.name == "node_input"), None)
-        if self.input_schema is None and _is_model(hint):
-            self.input_schema = hint
+        whole = signature.whole
+        if self.input_schema is None and self.parameter_binding == "state" and whole and is_model(whole.hint):
+            self.input_schema = whole.hint
 
     @functools.cached_property
     def signature(self) -> Signature:
@@ -116,13 +90,13 @@ class FunctionNode(BaseNode):
 
     async def call(self, *, ctx: Context, node_input: Any) -> Any:
         """Call the function once and return what it returns, awaited if need be."""
-        result = self.func(**self.arguments(ctx, node_input))
+        result = self._started(ctx, node_input)
         if self.signature.style == "coroutine" or inspect.isawaitable(result):
             return await result
         return result
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
-        result = self.func(**self.arguments(ctx, node_input))
+        result = self._started(ctx, node_input)
         if self.signature.style == "async generator":
             async with contextlib.aclosing(result) as items:
                 async for item in items:
@@ -132,10 +106,19 @@ class FunctionNode(BaseNode):
                 for item in items:
                     yield item
 
+    def _started(self, ctx: Context, node_input: Any) -> Any:
+        values = self.arguments(ctx, node_input)
+        by_position = self.signature.by_position
+        if by_position:
+            return self.func(*[values.pop(name) for name in by_position], **values)
+        return self.func(**values)
+
     def checked_input(self, value: Any) -> Any:
         """Return the input; a schema that comes from the argument's own type is left to the call."""
-        hint = next((p.hint for p in self.signature.parameters if p.name == "node_input"), None)
-        return value if self.input_schema is None or self.input_schema is hint else super().checked_input(value)
+        if self.input_schema is None:
+            return value
+        whole = self.signature.whole
+        return value if whole is not None and self.input_schema is whole.hint else super().checked_input(value)
 
     def arguments(self, ctx: Context, node_input: Any) -> dict[str, Any]:
         """Return the arguments of one call.
@@ -145,65 +128,86 @@ class FunctionNode(BaseNode):
             ValidationError: a value can't be turned into the argument's type.
         """
         signature = self.signature
+        if signature.has_open_hints:
+            signature = self._read_again()
         values: dict[str, Any] = {}
         if signature.context_name is not None:
             values[signature.context_name] = ctx
         if self.parameter_binding == "node_input":
             self._bind_from_input(values, node_input)
             return values
-        missing: list[Parameter] = []
-        for parameter in signature.parameters:
-            if parameter.name == "node_input":
-                values["node_input"] = self._coerce(parameter, node_input)
-            elif parameter.name in ctx.state:
-                values[parameter.name] = self._coerce(parameter, ctx.state[parameter.name])
-            elif parameter.default is not _EMPTY:
-                values[parameter.name] = parameter.default
-            else:
-                missing.append(parameter)
-        if missing:
-            self._bind_missing(values, missing, ctx, node_input)
+        if signature.whole is not None:
+            values["node_input"] = self._fitted(signature.whole, node_input)
+        if signature.named:
+            self._bind_named(values, signature, ctx, node_input)
         return values
 
-    def _bind_missing(self, values: dict[str, Any], missing: list[Parameter], ctx: Context, node_input: Any) -> None:
-        if len(missing) == 1 and "node_input" not in values:
-            values[missing[0].name] = self._coerce(missing[0], node_input)
+    def _read_again(self) -> Signature:
+        """Resolve hints that named a class which didn't exist yet, as a later cell may have defined it."""
+        signature = read_signature(self.func, known=self.signature.hints)
+        self.__dict__["signature"] = signature
+        self._take_schemas(signature)
+        return signature
+
+    def _bind_named(self, values: dict[str, Any], signature: Signature, ctx: Context, node_input: Any) -> None:
+        state = ctx.state
+        missing: list[Parameter] = []
+        for parameter in signature.named:
+            name = parameter.name
+            if name in state:
+                values[name] = self._fitted(parameter, state[name])
+            elif parameter.default is not ABSENT:
+                values[name] = parameter.default
+            else:
+                missing.append(parameter)
+        if not missing:
             return
-        given = _as_mapping(node_input)
+        if len(missing) == 1 and signature.whole is None:
+            values[missing[0].name] = self._fitted(missing[0], node_input)
+            return
+        given = _as_mapping(node_input) if signature.whole is None else None
         for parameter in missing:
-            if given is None or parameter.name not in given or "node_input" in values:
-                raise self._missing(parameter, ctx, given)
-            values[parameter.name] = self._coerce(parameter, given[parameter.name])
+            if given is None or parameter.name not in given:
+                raise self._missing(parameter, ctx, node_input)
+            values[parameter.name] = self._fitted(parameter, given[parameter.name])
 
     def _bind_from_input(self, values: dict[str, Any], node_input: Any) -> None:
+        signature = self.signature
         given = _as_mapping(node_input) or {}
-        for parameter in self.signature.parameters:
-            if parameter.name in given:
-                values[parameter.name] = self._coerce(parameter, given[parameter.name])
-            elif parameter.default is not _EMPTY:
-                values[parameter.name] = parameter.default
+        parameters = signature.named if signature.whole is None else (signature.whole, *signature.named)
+        for parameter in parameters:
+            name = parameter.name
+            if name in given:
+                values[name] = self._fitted(parameter, given[name])
+            elif parameter.default is not ABSENT:
+                values[name] = parameter.default
             else:
                 raise WorkflowDataError(
-                    f"Missing value for parameter {parameter.name!r} of function {self.name!r}: not "
-                    "found in node_input, "
-                    f"which has {one_of(parameter.name, given)}; hand it on from the node before, or "
-                    "give the parameter "
-                    f"a default."
+                    f"Missing value for parameter {name!r} of function {self.name!r}: not found in node_input, "
+                    f"{_said_of(name, node_input)}, and it has no default. Hand it on from the node before, or give "
+                    f"the parameter a default."
                 )
-        if self.signature.takes_extra:
-            known = {parameter.name for parameter in self.signature.parameters}
-            values.update({key: value for key, value in given.items() if key not in known})
+        if signature.takes_extra:
+            known = {parameter.name for parameter in parameters}
+            values.update({key: value for key, value in given.items() if key not in known and key not in values})
 
-    def _missing(self, parameter: Parameter, ctx: Context, given: Any) -> WorkflowDataError:
-        keys = "no keys" if given is None else f"the keys {one_of(parameter.name, given)}"
+    def _missing(self, parameter: Parameter, ctx: Context, node_input: Any) -> WorkflowDataError:
+        name = parameter.name
+        if self.signature.whole is None:
+            searched = f"not found in the input, {_said_of(name, node_input)}"
+            cure = f"Hand on a dictionary with the key {name!r}, name the parameter node_input to take the whole input"
+        else:
+            searched = "the input goes to node_input"
+            cure = f"Take it out of node_input (node_input[{name!r}])"
         return WorkflowDataError(
-            f"Missing value for parameter {parameter.name!r} of function {self.name!r}: not found in state (which has "
-            f"{one_of(parameter.name, ctx.state)}), it has no default, and the input has {keys}. Name it node_input to "
-            f"take the whole input, write state[{parameter.name!r}] before, or give it a default."
+            f"Missing value for parameter {name!r} of function {self.name!r}: not found in state, which has "
+            f"{_names(name, ctx.state)}; {searched}; and it has no default. {cure}, write state[{name!r}] before, or "
+            f"give it a default."
         )
 
-    def _coerce(self, parameter: Parameter, value: Any) -> Any:
-        if parameter.adapter is None or type(value) is parameter.hint:
+    def _fitted(self, parameter: Parameter, value: Any) -> Any:
+        adapter = parameter.adapter
+        if adapter is None or type(value) is parameter.hint:
             return value
         if isinstance(value, types.Content):
             kept = _content_for(parameter.hint, value)
@@ -211,7 +215,7 @@ class FunctionNode(BaseNode):
                 return value
             value = kept
         try:
-            return parameter.adapter.validate_python(value)
+            return adapter.validate_python(value)
         except ValidationError as error:
             raise titled(error, f"parameter {parameter.name!r} of node {self.name!r}") from None
 
@@ -227,114 +231,29 @@ class FunctionNode(BaseNode):
 
 
 def name_of(func: Any) -> str:
-    """Return the name that a callable gives its node."""
-    while isinstance(func, functools.partial):
-        func = func.func
-    name = getattr(func, "__name__", None) or ("__call__" if callable(func) else None)
-    if not isinstance(name, str):
-        raise WorkflowConfigurationError(f"The callable {func!r:.80} must have a name: give name= to node().")
+    """Return the name that a callable gives its node.
+
+    Raises:
+        WorkflowConfigurationError: it isn't callable, or has no name.
+    """
+    if not callable(func):
+        raise WorkflowConfigurationError(
+            f"A FunctionNode wraps a function, and {func!r:.80} is a {type(func).__name__}, which can't be called."
+        )
+    name = getattr(innermost(func), "__name__", "__call__")
     if name == "<lambda>":
         raise WorkflowConfigurationError(
-            "A lambda has no name, and a node needs one: write node(lambda ..., name='lookup'), or use def."
+            "A lambda has no name, and a node must have a name: write node(lambda ..., name='lookup'), or use def."
         )
-    return name
-
-
-def read_signature(func: Callable[..., Any]) -> Signature:
-    """Return what a callable wants, with its type hints resolved where that is possible."""
-    inner = func
-    while isinstance(inner, functools.partial):
-        inner = inner.func
-    target = inner if inspect.isroutine(inner) or inspect.isclass(inner) else type(inner).__call__
-    hints = _type_hints(target)
-    context_name: str | None = None
-    takes_extra = False
-    found: list[Parameter] = []
-    for parameter in inspect.signature(func).parameters.values():
-        if parameter.kind is parameter.VAR_KEYWORD:
-            takes_extra = True
-        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
-            continue
-        hint = hints.get(parameter.name, parameter.annotation)
-        if context_name is None and (_is_context(hint) or (parameter.name == "ctx" and hint is _EMPTY)):
-            context_name = parameter.name
-            continue
-        found.append(Parameter(parameter.name, hint, _adapter(hint), parameter.default))
-    if context_name is None and any(p.name == "ctx" for p in found):
-        context_name = "ctx"
-        found = [p for p in found if p.name != "ctx"]
-    return Signature(context_name, tuple(found), takes_extra, _return_hint(hints), _style(inner, target))
-
-
-def _style(func: Any, target: Any) -> Literal["plain", "coroutine", "generator", "async generator"]:
-    for candidate in (func, target):
-        if inspect.isasyncgenfunction(candidate):
-            return "async generator"
-        if inspect.isgeneratorfunction(candidate):
-            return "generator"
-        if inspect.iscoroutinefunction(candidate):
-            return "coroutine"
-    return "plain"
-
-
-def _type_hints(target: Any) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(target.__init__ if inspect.isclass(target) else target, include_extras=True)
-    except (NameError, TypeError, AttributeError, SyntaxError):  # a hint names something that isn't there (yet)
-        annotations = getattr(target, "__annotations__", {})
-        return {name: hint for name, hint in annotations.items() if not isinstance(hint, str)}
-
-
-def _return_hint(hints: dict[str, Any]) -> Any:
-    hint = hints.get("return")
-    origin = typing.get_origin(hint)
-    if origin in _GENERATORS:
-        return typing.get_args(hint)[0] if typing.get_args(hint) else None
-    return hint
-
-
-_GENERATORS = (
-    collections.abc.Generator,
-    collections.abc.AsyncGenerator,
-    collections.abc.Iterator,
-    collections.abc.AsyncIterator,
-    collections.abc.Iterable,
-    collections.abc.AsyncIterable,
-)
-
-
-def _is_model(hint: Any) -> bool:
-    return inspect.isclass(hint) and issubclass(hint, BaseModel) and not issubclass(hint, _NOT_SCHEMAS)
-
-
-def _is_context(hint: Any) -> bool:
-    if isinstance(hint, str):
-        return hint.strip("'\"").rpartition(".")[2].split(" ")[0] in ("Context", "ToolContext", "CallbackContext")
-    options = typing.get_args(hint) if _is_union(hint) else (hint,)
-    return any(inspect.isclass(option) and issubclass(option, ReadonlyContext) for option in options)
-
-
-def _is_union(hint: Any) -> bool:
-    return typing.get_origin(hint) in (typing.Union, pytypes.UnionType)
-
-
-def _adapter(hint: Any) -> TypeAdapter[Any] | None:
-    if hint is _EMPTY or hint is Any or isinstance(hint, str):
-        return None
-    try:
-        return adapter_for(hint)
-    except (PydanticSchemaGenerationError, PydanticUserError):  # a hint that pydantic can't check isn't checked
-        return None
-    except TypeError:  # an unhashable hint can't be cached
-        return TypeAdapter(hint)
+    return str(name)
 
 
 def _content_for(hint: Any, content: types.Content) -> Any:
-    options = set(typing.get_args(hint)) if _is_union(hint) else {hint}
-    if types.Content in options:
-        return content
-    if options <= {str, type(None)}:
+    options = set(options_of(hint))
+    if str in options:
         return content_text(content)
+    if types.Content in options or Any in options:
+        return content
     return content_value(content)
 
 
@@ -348,9 +267,24 @@ def _as_mapping(value: Any) -> dict[str, Any] | None:
     return None
 
 
+def _said_of(name: str, node_input: Any) -> str:
+    given = _as_mapping(node_input)
+    if given is None:
+        return f"which is a {type(node_input).__name__} without keys"
+    return f"which has {_names(name, given)}"
+
+
+def _names(name: str, given: Any) -> str:
+    names = list(given)
+    shown = one_of(name, names[:_NAMES_SHOWN])
+    return shown if len(names) <= _NAMES_SHOWN else f"{shown} and {len(names) - _NAMES_SHOWN} more"
+
+
+_NAMES_SHOWN = 20
+
+
 def _asks(func: Any) -> bool:
-    while isinstance(func, functools.partial):
-        func = func.func
+    func = innermost(func)
     code = getattr(getattr(func, "__func__", func), "__code__", None)
     if code is None:
         return False
@@ -359,7 +293,6 @@ def _asks(func: Any) -> bool:
 
 
 def _first_line(func: Any) -> str:
-    while isinstance(func, functools.partial):
-        func = func.func
+    func = innermost(func)
     doc = getattr(func, "__doc__", None) if inspect.isroutine(func) or inspect.isclass(func) else None
     return doc.strip().partition("\n")[0].strip() if doc else ""

@@ -11,9 +11,10 @@ import functools
 import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from types import MethodType
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from adk_nb.errors import WorkflowConfigurationError
 from adk_nb.events.event_actions import Route
@@ -21,12 +22,13 @@ from adk_nb.workflow.build import build_node
 from adk_nb.workflow.check import check_graph
 from adk_nb.workflow.description import EdgeDescription, GraphDescription
 from adk_nb.workflow.nodes import START, START_NAME, BaseNode, node_like_error
+from adk_nb.workflow.written import Written
 
 DEFAULT_ROUTE = "__DEFAULT__"
 """The route of an edge that is followed when no other label matched."""
 
 
-class Edge(BaseModel):
+class Edge(Written):
     """One edge between two nodes, followed always, on one route or on any of a list of routes."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
@@ -35,6 +37,32 @@ class Edge(BaseModel):
     to_node: BaseNode
     route: Route | None = None
     """`None` follows the edge always."""
+
+    @field_validator("from_node", "to_node", mode="before")
+    @classmethod
+    def _take_nodes(cls, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, BaseNode):
+            return value
+        if isinstance(value, str) and value in ("START", START_NAME):
+            return START
+        raise WorkflowConfigurationError(
+            f"An Edge joins nodes, and {info.field_name} is a {type(value).__name__} ({value!r:.80}): make one node of "
+            f"it with node(...) and use that in every edge, or write the edge as a tuple, ('START', a, b)."
+        )
+
+    @field_validator("route", mode="before")
+    @classmethod
+    def _take_routes(cls, value: Any) -> Any:
+        labels = value if isinstance(value, list) else [value]
+        if value is not None and not all(isinstance(label, (str, int)) for label in labels):
+            raise WorkflowConfigurationError(
+                f"Invalid route {value!r:.80}: a route is a str, int, bool or a list of them."
+            )
+        if not labels:
+            raise WorkflowConfigurationError(
+                "An Edge with the routes [] is never followed: name them, or leave route= out to follow it always."
+            )
+        return value
 
     @property
     def routes(self) -> tuple[Any, ...]:
@@ -73,7 +101,7 @@ class Outgoing:
 _NO_EDGES = Outgoing((), {}, {}, ())
 
 
-class Graph(BaseModel):
+class Graph(Written):
     """Nodes and edges of one workflow; the nodes are those that the edges name, in that order."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
@@ -85,7 +113,7 @@ class Graph(BaseModel):
     @classmethod
     def _refuse_nodes(cls, data: Any) -> Any:
         if isinstance(data, dict) and data.get("nodes"):
-            raise ValueError("Nodes are inferred from edges: give only edges=.")
+            raise WorkflowConfigurationError("Nodes are inferred from edges: give only edges=.")
         return data
 
     def model_post_init(self, context: Any, /) -> None:
@@ -178,14 +206,20 @@ class _Nodes:
     """The nodes of one graph while it is read: the same object always becomes the same node."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Any, BaseNode]] = {}
+        self._known: dict[Any, tuple[Any, BaseNode]] = {}
 
     def get(self, item: Any) -> BaseNode:
-        if item is START or item == "START" or item == START_NAME:
+        if item is START or (isinstance(item, str) and item in ("START", START_NAME)):
             return START
-        if id(item) not in self._known:
-            self._known[id(item)] = (item, build_node(item))
-        return self._known[id(item)][1]
+        # `thing.method` is a new object each time it is written.
+        key = (id(item.__self__), id(item.__func__)) if isinstance(item, MethodType) else id(item)
+        if key not in self._known:
+            self._known[key] = (item, build_node(item))
+        return self._known[key][1]
+
+    def edge(self, edge: Edge) -> Edge:
+        ends = {"from_node": self.get(edge.from_node), "to_node": self.get(edge.to_node)}
+        return edge if all(getattr(edge, name) is end for name, end in ends.items()) else edge.model_copy(update=ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,18 +232,17 @@ class _Stop:
 
 def _edges_of(item: Any, nodes: _Nodes) -> Iterator[Edge]:
     if isinstance(item, Edge):
-        yield item
+        yield nodes.edge(item)
         return
     if not isinstance(item, (tuple, list)):
         raise WorkflowConfigurationError(
-            f"Invalid edge type {type(item).__name__} ({item!r:.80}): an edge is a tuple such as ('START', a, b), "
-            f"(a, {{'yes': b, 'no': c}}), or an Edge."
+            f"Invalid edge type {type(item).__name__} ({item!r:.80}): edges= is a list of chains, each a tuple, "
+            f"for instance edges=[('START', a, b), (b, {{'yes': c, 'no': d}})], or Edge objects."
         )
     if len(item) < 2:
         raise WorkflowConfigurationError(
-            f"The chain {item!r:.80} has {len(item)} element{'s' * (len(item) != 1)} and makes no "
-            "edge: give at least two, "
-            f"for instance ('START', a)."
+            f"The chain {item!r:.80} has {len(item)} element{'s' * (len(item) != 1)} and makes no edge: give at least "
+            f"two, for instance ('START', a)."
         )
     stops = [_stop(element, nodes) for element in item]
     for source, target in itertools.pairwise(stops):
@@ -230,8 +263,8 @@ def _stop(element: Any, nodes: _Nodes) -> _Stop:
     if isinstance(element, (tuple, list)):
         if not element:
             raise WorkflowConfigurationError(
-                "An empty tuple stands in a chain, so the chain is cut there: name the nodes to fan "
-                "out to, or leave it out."
+                "An empty tuple stands in a chain, so the chain is cut there: name the nodes to fan out to, or leave "
+                "it out."
             )
         return _Stop(tuple((None, nodes.get(one)) for one in element), is_map=False)
     return _Stop(((None, nodes.get(element)),), is_map=False)
@@ -241,7 +274,7 @@ def _routed(routes: dict[Any, Any], nodes: _Nodes) -> Iterator[tuple[Any, BaseNo
     for route, target in routes.items():
         if not isinstance(route, (str, int, bool)):
             raise WorkflowConfigurationError(
-                f"Invalid routing map key {route!r} of type {type(route).__name__}: a route is a str, int or bool."
+                f"Invalid routing map key {route!r:.80} of type {type(route).__name__}: a route is a str, int or bool."
             )
         if isinstance(target, dict):
             raise WorkflowConfigurationError(

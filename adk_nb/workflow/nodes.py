@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from google.genai import types
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from adk_nb.errors import WorkflowConfigurationError
 from adk_nb.events.event import Event
-from adk_nb.events.request_input import REQUEST_INPUT, RequestInput, schema_of
+from adk_nb.events.request_input import REQUEST_INPUT, RequestInput
 from adk_nb.events.values import snapshot
+from adk_nb.workflow.answers import asked_schema
 from adk_nb.workflow.description import GraphDescription, Kind, NodeDescription
 from adk_nb.workflow.retry import RetryConfig
+from adk_nb.workflow.written import Written
 
 if TYPE_CHECKING:
     from adk_nb.workflow.context import Context
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 START_NAME = "__START__"
 
 
-class BaseNode(BaseModel):
+class BaseNode(Written):
     """One step of a workflow; override `_run_impl`, an async generator, to write your own.
 
     What `_run_impl` yields becomes events: an `Event` as it is, a `RequestInput` as a question that pauses the run,
@@ -58,7 +61,7 @@ class BaseNode(BaseModel):
     """A run without output and route triggers nothing; the next trigger runs the node again."""
     retry_config: RetryConfig | None = None
     """When to try again after an error; `None` means never."""
-    timeout: float | None = None
+    timeout: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Seconds that one try may take; `None` means no limit."""
     input_schema: Any = None
     """Type that the input must fit; `None` takes anything."""
@@ -71,10 +74,12 @@ class BaseNode(BaseModel):
     @classmethod
     def _check_name(cls, name: str) -> str:
         if not name.isidentifier():
-            raise ValueError(
-                f"The node name {name!r} must be a valid Python identifier: use letters, digits and '_', for "
+            raise WorkflowConfigurationError(
+                f"The node name {name!r:.60} must be a valid Python identifier: use letters, digits and '_', for "
                 f"instance {_identifier_like(name)!r}."
             )
+        if name == START_NAME and cls is not StartNode:
+            raise WorkflowConfigurationError(f"The node name {name!r} is kept for START: choose another one.")
         return name
 
     @final
@@ -119,14 +124,21 @@ class BaseNode(BaseModel):
         if item is None:
             return None
         if isinstance(item, Event):
-            event = item.model_copy()
-            event.output = self.checked_output(event.output)
-            return event
+            return self._own_event(item)
         if isinstance(item, RequestInput):
-            return question_event(item)
+            return question_event(item, self.name)
         if isinstance(item, types.Content):
             return Event(content=item)
         return Event(output=self.checked_output(item))
+
+    def _own_event(self, event: Event) -> Event:
+        """Return a copy with a checked output; the engine writes into it, and a body may return one event twice."""
+        event = event.model_copy()
+        own = event.__dict__
+        own["actions"], own["node_info"] = event.actions.model_copy(), event.node_info.model_copy()
+        if event.output is not None:
+            own["output"] = self.checked_output(event.output)
+        return event
 
     @property
     def detail(self) -> str:
@@ -178,8 +190,8 @@ class JoinNode(BaseNode):
 
     def checked_input(self, value: Any) -> Any:
         """Return the collected outputs, each checked against `input_schema`."""
-        if self.input_schema is None:
-            return value
+        if self.input_schema is None or not isinstance(value, dict):
+            return super().checked_input(value)
         return {
             name: None if one is None else fit(one, self.input_schema, f"output of {name!r} at join {self.name!r}")
             for name, one in value.items()
@@ -223,26 +235,36 @@ def content_value(content: types.Content) -> Any:
 
 def titled(error: ValidationError, title: str) -> ValidationError:
     """Return a pydantic error with a title that says where the value was."""
-    lines: Any = [
-        {"type": line["type"], "loc": line["loc"], "input": line["input"], "ctx": line.get("ctx", {})}
+    lines: list[Any] = [
+        {"type": _error_type(line), "loc": line["loc"], "input": line["input"], "ctx": line.get("ctx", {})}
         for line in error.errors(include_url=False)
     ]
+    return ValidationError.from_exception_data(title, lines)
+
+
+def _error_type(line: Any) -> Any:
     try:
-        return ValidationError.from_exception_data(title, lines)
-    except (TypeError, KeyError):  # a custom error type can't be built again: keep the original
-        return error
+        PydanticKnownError(line["type"], line.get("ctx"))
+    except (KeyError, TypeError):  # a type's own error, which pydantic builds again only from its text
+        return PydanticCustomError(line["type"], line["msg"])
+    return line["type"]
 
 
-def question_event(request: RequestInput) -> Event:
-    """Return the event that publishes a question: a function call that waits for an answer from outside."""
+def question_event(request: RequestInput, name: str) -> Event:
+    """Return the event that publishes a node's question: a function call that waits for an answer from outside.
+
+    Raises:
+        WorkflowConfigurationError: the response schema can't be asked for.
+        WorkflowDataError: the payload can't be stored.
+    """
     call = types.FunctionCall(
         id=request.interrupt_id,
         name=REQUEST_INPUT,
         args={
             "interruptId": request.interrupt_id,
-            "payload": snapshot(request.payload, "payload of the question"),
+            "payload": snapshot(request.payload, f"payload of the question of node {name!r}"),
             "message": request.message,
-            "response_schema": schema_of(request.response_schema),
+            "response_schema": asked_schema(request.response_schema, name),
         },
     )
     return Event(
@@ -258,8 +280,14 @@ def _identifier_like(name: str) -> str:
 
 def node_like_error(item: object) -> WorkflowConfigurationError:
     """Return the error for something that can't be a node."""
-    return WorkflowConfigurationError(
-        f"Invalid node type {type(item).__name__} ({item!r:.80}): a node is a function, an Agent, a "
-        "Workflow, a JoinNode "
-        f"or another BaseNode, a tool, or 'START'."
-    )
+    if isinstance(item, str):
+        hint = "the only string in an edge is 'START'; name a node by the function or node itself, without quotes"
+    elif isinstance(item, type):
+        hint = f"this is the class and not a node of it: write {item.__name__}(name=...)"
+    elif isinstance(item, (tuple, list)):
+        hint = "tuples can't be nested deeper: put all nodes of the fan-out into one tuple, (a, b, c)"
+    elif isinstance(item, Iterable) and not isinstance(item, dict):
+        hint = "write the nodes of a fan-out as a tuple, (a, b)"
+    else:
+        hint = "a node is a function, an Agent, a Workflow, a JoinNode or another BaseNode, a tool, or 'START'"
+    return WorkflowConfigurationError(f"Invalid node type {type(item).__name__} ({item!r:.80}): {hint}.")

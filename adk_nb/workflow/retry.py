@@ -6,7 +6,10 @@ import random
 from typing import Any
 
 import tenacity
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
+
+from adk_nb.errors import WorkflowConfigurationError
+from adk_nb.workflow.written import Written
 
 DEFAULT_ATTEMPTS = 5
 DEFAULT_INITIAL_DELAY_S = 1.0
@@ -15,7 +18,7 @@ DEFAULT_BACKOFF = 2.0
 DEFAULT_JITTER = 1.0
 
 
-class RetryConfig(BaseModel):
+class RetryConfig(Written):
     """How often a failing node is tried, and how long to wait in between.
 
     Example:
@@ -27,13 +30,13 @@ class RetryConfig(BaseModel):
 
     max_attempts: int | None = Field(default=None, ge=0)
     """Tries in all; 0 and 1 mean no second try, `None` means 5."""
-    initial_delay: float | None = Field(default=None, ge=0)
+    initial_delay: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """Seconds before the second try; `None` means 1."""
-    max_delay: float | None = Field(default=None, ge=0)
+    max_delay: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """Longest wait in seconds; `None` means 60."""
-    backoff_factor: float | None = Field(default=None, ge=0)
+    backoff_factor: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """Each wait is this many times the one before; `None` means 2."""
-    jitter: float | None = Field(default=None, ge=0)
+    jitter: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """Share of the wait that is added or taken away at random; 0 waits exactly, `None` means 1."""
     exceptions: list[str] | None = None
     """Class names (or classes) of errors worth another try, subclasses included; `None` means all."""
@@ -47,7 +50,10 @@ class RetryConfig(BaseModel):
         for item in items:
             is_class = isinstance(item, type) and issubclass(item, BaseException)
             if not is_class and not isinstance(item, str):
-                raise ValueError(f"exceptions must contain exception class names or classes, found {item!r}.")
+                raise WorkflowConfigurationError(
+                    f"exceptions must contain exception class names or classes, found {item!r:.80}: write for instance "
+                    f"RetryConfig(exceptions=[TimeoutError, 'HTTPError'])."
+                )
         return [item if isinstance(item, str) else item.__name__ for item in items]
 
 
@@ -79,7 +85,9 @@ def _wait_s(config: RetryConfig, attempt: int) -> float:
     longest = DEFAULT_MAX_DELAY_S if config.max_delay is None else config.max_delay
     factor = DEFAULT_BACKOFF if config.backoff_factor is None else config.backoff_factor
     jitter = DEFAULT_JITTER if config.jitter is None else config.jitter
+    if initial == 0:
+        return 0.0  # the power below overflows after many tries, and then counts as the longest wait
     state = tenacity.RetryCallState(None, None, (), {})  # type: ignore[arg-type]  # only attempt_number is read
     state.attempt_number = attempt
     delay = tenacity.wait_exponential(multiplier=initial, exp_base=factor, max=longest / (1 + jitter))(state)
-    return min(longest, max(0.0, delay + random.uniform(-jitter * delay, jitter * delay)))
+    return min(longest, max(0.0, delay * (1 + jitter * random.uniform(-1, 1))))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from adk_nb.errors import StateSchemaError, one_of
-from adk_nb.workflow.nodes import adapter_for
 
 if TYPE_CHECKING:
     from adk_nb.workflow.nodes import BaseNode
@@ -32,8 +32,7 @@ def state_check(schemas: tuple[type[BaseModel], ...], node: BaseNode) -> Check |
                 f"declared are {one_of(key, schema.model_fields)}; add the field, or use a prefix such as temp:."
             )
         try:
-            annotation: Any = field.annotation
-            adapter_for(annotation).validate_python(value)
+            _adapter(schema, key).validate_python(value)
         except ValidationError as error:
             raise StateSchemaError(
                 f"Node {node.name!r} wrote state[{key!r}] = {value!r:.80}, which does not satisfy field {key!r} of "
@@ -41,3 +40,12 @@ def state_check(schemas: tuple[type[BaseModel], ...], node: BaseNode) -> Check |
             ) from None
 
     return check
+
+
+@functools.lru_cache(maxsize=1024)
+def _adapter(schema: type[BaseModel], key: str) -> TypeAdapter[Any]:
+    field = schema.model_fields[key]
+    hint: Any = field.annotation
+    for rule in field.metadata:  # what Field(ge=0) and the like asked for
+        hint = Annotated[hint, rule]
+    return TypeAdapter(hint)

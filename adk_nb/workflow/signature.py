@@ -1,0 +1,230 @@
+"""What a callable wants and returns, read once from its signature and its type hints."""
+
+from __future__ import annotations
+
+import collections.abc
+import functools
+import inspect
+import re
+import sys
+import types as pytypes
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from google.genai import types
+from pydantic import BaseModel, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
+
+from adk_nb.errors import WorkflowConfigurationError
+from adk_nb.events.event import Event
+from adk_nb.events.request_input import RequestInput
+from adk_nb.workflow.context import ReadonlyContext
+from adk_nb.workflow.nodes import adapter_for
+
+ABSENT = inspect.Parameter.empty
+"""The default of a parameter that has none."""
+
+Style = Literal["plain", "coroutine", "generator", "async generator"]
+
+_NOT_SCHEMAS = (Event, RequestInput, types.Content)
+_CONTEXT_NAME = re.compile(r"\b(Tool|Callback|Readonly)?Context\b")
+_GENERATORS = (
+    collections.abc.Generator,
+    collections.abc.AsyncGenerator,
+    collections.abc.Iterator,
+    collections.abc.AsyncIterator,
+    collections.abc.Iterable,
+    collections.abc.AsyncIterable,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument of a function node."""
+
+    name: str
+    hint: Any
+    adapter: TypeAdapter[Any] | None
+    """Turns a value into the hinted type; `None` leaves it as it is."""
+    default: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a callable wants and returns."""
+
+    context_name: str | None
+    """The argument that gets the context."""
+    whole: Parameter | None
+    """The argument `node_input`, which gets the whole input."""
+    named: tuple[Parameter, ...]
+    """All others, which get the value of their name."""
+    by_position: tuple[str, ...]
+    """The arguments that can't be given by name."""
+    takes_extra: bool
+    """It has `**kwargs`."""
+    returns: Any
+    """Type that is returned or yielded; `None` where it isn't said."""
+    style: Style
+    hints: Mapping[str, Any]
+    """Type by argument name; a text is a type that doesn't exist yet."""
+    has_open_hints: bool
+    """Some type doesn't exist yet."""
+
+    @property
+    def free(self) -> tuple[Parameter, ...]:
+        """The named arguments without a default."""
+        return tuple(parameter for parameter in self.named if parameter.default is ABSENT)
+
+
+def read_signature(func: Callable[..., Any], known: Mapping[str, Any] | None = None) -> Signature:
+    """Return what a callable wants, with its type hints resolved where that is possible.
+
+    Args:
+        func: The callable.
+        known: Hints from an earlier look at the same callable; those that are resolved stay.
+    Raises:
+        WorkflowConfigurationError: Python doesn't know what it wants.
+    """
+    try:
+        parameters = list(inspect.signature(func).parameters.values())
+    except (ValueError, TypeError):
+        raise WorkflowConfigurationError(
+            f"{func!r:.80} is built in and doesn't say what arguments it wants: wrap it, for instance "
+            f"def convert(node_input): return {getattr(func, '__name__', 'it')}(node_input)."
+        ) from None
+    inner = innermost(func)
+    target = inner if inspect.isroutine(inner) or inspect.isclass(inner) else type(inner).__call__
+    hints = {**_type_hints(target), **{name: hint for name, hint in (known or {}).items() if not isinstance(hint, str)}}
+    takes_extra = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+    parameters = [one for one in parameters if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
+    context_name = _context_among(parameters, hints)
+    found = [_parameter(one, hints) for one in parameters if one.name != context_name]
+    return Signature(
+        context_name=context_name,
+        whole=next((one for one in found if one.name == "node_input"), None),
+        named=tuple(one for one in found if one.name != "node_input"),
+        by_position=tuple(one.name for one in parameters if one.kind is one.POSITIONAL_ONLY),
+        takes_extra=takes_extra,
+        returns=_return_hint(hints),
+        style=_style(inner, target),
+        hints=hints,
+        has_open_hints=any(isinstance(hint, str) for hint in hints.values()),
+    )
+
+
+def innermost(func: Any) -> Any:
+    """Return the callable inside partials."""
+    while isinstance(func, functools.partial):
+        func = func.func
+    return func
+
+
+def options_of(hint: Any) -> tuple[Any, ...]:
+    """Return the members of a union, or the one type that the hint is, without annotations.
+
+    Example:
+        >>> options_of(Annotated[int | None, "a note"])
+        (<class 'int'>, <class 'NoneType'>)
+    """
+    if typing.get_origin(hint) is Annotated:
+        return options_of(typing.get_args(hint)[0])
+    if typing.get_origin(hint) in (typing.Union, pytypes.UnionType):
+        return tuple(one for option in typing.get_args(hint) for one in options_of(option))
+    return (hint,)
+
+
+def is_model(hint: Any) -> bool:
+    """Say whether a hint is a pydantic model that describes data."""
+    return inspect.isclass(hint) and issubclass(hint, BaseModel) and not issubclass(hint, _NOT_SCHEMAS)
+
+
+def _context_among(parameters: list[inspect.Parameter], hints: Mapping[str, Any]) -> str | None:
+    """Return the first argument annotated as a context, else the one named `ctx`."""
+    names = [one.name for one in parameters]
+    return next((name for name in names if _is_context(hints.get(name))), "ctx" if "ctx" in names else None)
+
+
+def _is_context(hint: Any) -> bool:
+    if isinstance(hint, str):  # imported for type checkers only, or not resolved for another reason
+        return _CONTEXT_NAME.search(hint) is not None
+    return any(inspect.isclass(one) and issubclass(one, ReadonlyContext) for one in options_of(hint))
+
+
+def _parameter(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> Parameter:
+    hint = hints.get(parameter.name, ABSENT)
+    return Parameter(parameter.name, hint, _adapter(hint), parameter.default)
+
+
+def _adapter(hint: Any) -> TypeAdapter[Any] | None:
+    if hint is ABSENT or hint is Any or isinstance(hint, str):
+        return None
+    try:
+        try:
+            return adapter_for(hint)
+        except TypeError:  # an unhashable hint can't be cached
+            return TypeAdapter(hint)
+    except (PydanticSchemaGenerationError, PydanticUserError, TypeError):  # a hint that pydantic can't check
+        return None
+
+
+def _style(func: Any, target: Any) -> Style:
+    for candidate in (func, target):
+        if inspect.isasyncgenfunction(candidate):
+            return "async generator"
+        if inspect.isgeneratorfunction(candidate):
+            return "generator"
+        if inspect.iscoroutinefunction(candidate):
+            return "coroutine"
+    return "plain"
+
+
+def _return_hint(hints: Mapping[str, Any]) -> Any:
+    hint = hints.get("return")
+    if typing.get_origin(hint) in _GENERATORS:
+        return typing.get_args(hint)[0] if typing.get_args(hint) else None
+    return hint
+
+
+def _type_hints(target: Any) -> dict[str, Any]:
+    owner = target.__init__ if inspect.isclass(target) else target
+    try:
+        return typing.get_type_hints(owner, include_extras=True)
+    except Exception:  # noqa: BLE001  # a hint written as text is code, and may fail in any way
+        pass
+    names = _names_around(owner)
+    globals_ = getattr(inspect.unwrap(owner), "__globals__", {})
+    found: dict[str, Any] = {}
+    for name, hint in getattr(owner, "__annotations__", {}).items():
+        holder = pytypes.SimpleNamespace(__annotations__={name: hint})
+        try:
+            found |= typing.get_type_hints(holder, globals_, names, include_extras=True)
+        except Exception:  # noqa: BLE001  # as above: this one stays a text, the others are known
+            found[name] = hint
+    return found
+
+
+def _names_around(func: Any) -> dict[str, Any]:
+    """Return the local names that a function defined in another function can see in its hints.
+
+    Those that its body uses are in its closure. Those that only its hints name are found where it was defined, as long
+    as that function still runs: its code holds the code of `func` as a constant.
+    """
+    func = getattr(inspect.unwrap(func), "__func__", inspect.unwrap(func))
+    code = getattr(func, "__code__", None)
+    if code is None:
+        return {}
+    names: dict[str, Any] = {}
+    frame = sys._getframe()
+    outer: pytypes.FrameType | None = frame
+    while outer is not None and code not in outer.f_code.co_consts:
+        outer = outer.f_back
+    if outer is not None:
+        names.update(outer.f_locals)
+    for name, cell in zip(code.co_freevars, func.__closure__ or (), strict=True):
+        try:
+            names[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+    return names
