@@ -129,9 +129,10 @@ class Engine:
                 if parent.settled is not None and not parent.settled.done():
                     parent.settled.set_result(command)
             else:
-                for path, task in parent.tasks.items():
-                    if path in state.running:
-                        task.cancel()
+                stopping = {task for path, task in parent.tasks.items() if path in state.running}
+                for task in stopping:
+                    task.cancel()
+                self.loop.call_later(STOP_WITHIN_S, self._give_up, parent, state, stopping)
 
     def _start(self, parent: Execution, state: GraphState, run: NodeRun) -> None:
         claims = (parent, *parent.claims) if state.graph.is_terminal(run.name) else ()
@@ -410,6 +411,15 @@ class Engine:
             self._leave_behind(running)
         if stopped is not None:
             raise stopped
+
+    def _give_up(self, parent: Execution, state: GraphState, stopping: set[asyncio.Task[Any]]) -> None:
+        late = {path: task for path, task in parent.tasks.items() if task in stopping and path in state.running}
+        if late:
+            self._leave_behind(set(late.values()))
+        for run in [run for run in state.active.values() if run.path in late]:
+            run.status = Status.CANCELLED
+            self._unstored.append(run)
+            self.perform(parent, decide(state, Ended(run)))
 
     def _leave_behind(self, tasks: set[asyncio.Task[Any]]) -> None:
         self._left_behind |= tasks
