@@ -295,17 +295,17 @@ def _routed(routes: dict[Any, Any], nodes: _Nodes) -> Iterator[tuple[Any, BaseNo
 
 
 def _outgoing(edges: list[Edge]) -> Outgoing:
-    always: list[BaseNode] = []
+    always: dict[str, BaseNode] = {}
     by_route: dict[Any, list[BaseNode]] = {}
     otherwise: list[BaseNode] = []
     ranked: dict[str, int] = {}
     for position, edge in enumerate(edges):
         ranked.setdefault(edge.to_node.name, position)
         if edge.route is None:
-            always.append(edge.to_node)
+            always.setdefault(edge.to_node.name, edge.to_node)
         for label in edge.routes:
             if label == DEFAULT_ROUTE:
                 otherwise.append(edge.to_node)
             else:
                 by_route.setdefault(label, []).append(edge.to_node)
-    return Outgoing(tuple(always), ranked, {k: tuple(v) for k, v in by_route.items()}, tuple(otherwise))
+    return Outgoing(tuple(always.values()), ranked, {k: tuple(v) for k, v in by_route.items()}, tuple(otherwise))

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from adk_nb.errors import WorkflowConfigurationError
-from adk_nb.events.event import Event
+from adk_nb.events.event import Event, new_id
 from adk_nb.events.request_input import REQUEST_INPUT, RequestInput
 from adk_nb.events.values import snapshot
 from adk_nb.workflow.answers import asked_schema
@@ -136,6 +136,8 @@ class BaseNode(Written):
         event = event.model_copy()
         own = event.__dict__
         own["actions"], own["node_info"] = event.actions.model_copy(), event.node_info.model_copy()
+        if "id" not in event.model_fields_set:
+            own["id"] = new_id()
         if event.output is not None:
             own["output"] = self.checked_output(event.output)
         return event

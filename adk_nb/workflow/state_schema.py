@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from adk_nb.errors import StateSchemaError, one_of
+from adk_nb.workflow.functions import FunctionNode
+from adk_nb.workflow.signature import ABSENT
 
 if TYPE_CHECKING:
+    from adk_nb.workflow.graph import Graph
     from adk_nb.workflow.nodes import BaseNode
 
 Check = Callable[[str, Any], None]
@@ -40,6 +43,48 @@ def state_check(schemas: tuple[type[BaseModel], ...], node: BaseNode) -> Check |
             ) from None
 
     return check
+
+
+def check_parameters(graph: Graph, schema: type[BaseModel]) -> None:
+    """Check that functions take from state only what the `state_schema` of their workflow declares.
+
+    An argument without a default may come from the function's input instead, as long as that can have it.
+
+    Raises:
+        StateSchemaError: the message names node and argument.
+    """
+    for node in graph.nodes:
+        if not isinstance(node, FunctionNode) or node.parameter_binding != "state":
+            continue
+        signature = node.signature
+        unknown = [one for one in signature.named if one.name not in schema.model_fields]
+        free = [one for one in unknown if one.default is ABSENT]
+        scalar = _scalar_source(graph, node) if len(free) > 1 else None
+        if signature.whole is None and scalar is None:
+            unknown = [one for one in unknown if one.default is not ABSENT]
+        if unknown:
+            name = unknown[0].name
+            also = f", and {scalar}, which has no keys" if scalar else ""
+            raise StateSchemaError(
+                f"Parameter {name!r} of function {node.name!r} is not declared in state_schema {schema.__name__}"
+                f"{also}: declared are {one_of(name, schema.model_fields)}; add the field, rename the parameter, or take the "
+                f"whole input as node_input."
+            )
+
+
+def _scalar_source(graph: Graph, node: BaseNode) -> str | None:
+    """Say what a node gets when every node before it hands on a value without keys, `None` otherwise."""
+    said = None
+    for name in graph.predecessors(node.name):
+        before = graph.node(name)
+        hint = before.signature.returns if isinstance(before, FunctionNode) else None
+        if hint not in _SCALARS:
+            return None
+        said = f"{name!r} hands on a {hint.__name__}"
+    return said
+
+
+_SCALARS = (str, int, float, bool, bytes)
 
 
 @functools.lru_cache(maxsize=1024)

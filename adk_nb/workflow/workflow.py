@@ -10,6 +10,7 @@ from pydantic import Field
 from adk_nb.workflow.description import GraphDescription, Kind, NodeDescription
 from adk_nb.workflow.graph import Graph
 from adk_nb.workflow.nodes import BaseNode
+from adk_nb.workflow.state_schema import check_parameters
 
 if TYPE_CHECKING:
     from adk_nb.workflow.context import Context
@@ -29,7 +30,8 @@ class Workflow(BaseNode):
 
     Raises:
         GraphValidationError: the edges don't form a graph that can run.
-        WorkflowConfigurationError: an edge can't be read.
+        WorkflowConfigurationError: an edge can't be read, or an argument is unknown or doesn't fit.
+        StateSchemaError: a function takes something from state that `state_schema` doesn't declare.
     """
 
     kind: ClassVar[Kind] = "workflow"
@@ -47,6 +49,8 @@ class Workflow(BaseNode):
         if self.graph is None:
             self.graph = Graph.from_edge_items(self.edges)
         self.graph.validate_graph()
+        if self.state_schema is not None:
+            check_parameters(self.graph, self.state_schema)
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         assert self.graph is not None  # set when the model was built
