@@ -67,8 +67,8 @@ def check_parameters(graph: Graph, schema: type[BaseModel]) -> None:
             also = f", and {scalar}, which has no keys" if scalar else ""
             raise StateSchemaError(
                 f"Parameter {name!r} of function {node.name!r} is not declared in state_schema {schema.__name__}"
-                f"{also}: declared are {one_of(name, schema.model_fields)}; add the field, rename the parameter, or take the "
-                f"whole input as node_input."
+                f"{also}: declared are {one_of(name, schema.model_fields)}; add the field, rename the parameter, "
+                f"or take the whole input as node_input."
             )
 
 
