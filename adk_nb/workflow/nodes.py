@@ -276,7 +276,7 @@ def question_event(request: RequestInput, name: str) -> Event:
 
 
 def _identifier_like(name: str) -> str:
-    text = "".join(c if c.isalnum() or c == "_" else "_" for c in name).strip("_") or "node"
+    text = "".join(c if c.isalnum() or c == "_" else "_" for c in name[:40]).strip("_") or "node"
     return text if text.isidentifier() else f"node_{text}"
 
 
