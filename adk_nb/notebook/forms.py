@@ -14,8 +14,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
+from adk_nb.errors import WorkflowConfigurationError
+from adk_nb.events.record import Question
+from adk_nb.workflow.answers import asked_schema, field_errors
 
 Schema = dict[str, Any]
 Field = dict[str, Any]
@@ -383,73 +384,16 @@ def problems(schema: Schema | None, fields: list[Field], answer: Any) -> dict[st
     """
     if schema is None:
         return {}
+    try:
+        asked_schema(schema, "form")
+    except WorkflowConfigurationError:  # kept by an older version: the engine decides about the answer
+        return {}
     keys = {field["key"] for field in _leaves(fields)}
     found: dict[str, str] = {}
-    try:
-        for error in Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER).iter_errors(
-            answer
-        ):
-            for key, message in _told(error):
-                found.setdefault(_nearest(key, keys), message)
-    except Exception:  # noqa: BLE001  # a schema that can't be checked says nothing; the engine decides about the answer
-        return found
+    for place, message in field_errors(Question(interrupt_id="", response_schema=schema), answer).items():
+        key = functools.reduce(pointer, map(str, place), "")
+        found.setdefault(_nearest(key, keys), message)
     return found
-
-
-def _told(error: ValidationError) -> Iterator[tuple[str, str]]:
-    key = functools.reduce(pointer, map(str, error.absolute_path), "")
-    wanted: Any = error.validator_value
-    if error.validator == "required" and isinstance(error.instance, dict):
-        for name in wanted:
-            if name not in error.instance:
-                yield pointer(key, name), "needs a value"
-    elif error.validator in ("anyOf", "oneOf") and error.context:
-        inner = [one for one in error.context if not (one.validator == "type" and one.validator_value == "null")]
-        branches = {one.schema_path[0] for one in inner}
-        if len(branches) == 1:
-            for one in inner:
-                yield from _told(one)
-        else:
-            yield key, "fits none of the forms that are allowed"
-    else:
-        yield key, _say(error)
-
-
-def _say(error: ValidationError) -> str:
-    value: Any = error.validator_value
-    say: dict[str, str] = {
-        "minimum": f"must be at least {value}",
-        "maximum": f"must be at most {value}",
-        "exclusiveMinimum": f"must be more than {value}",
-        "exclusiveMaximum": f"must be less than {value}",
-        "multipleOf": f"must be a multiple of {value}",
-        "minLength": f"needs {value} characters or more",
-        "maxLength": f"takes {value} characters or fewer",
-        "minItems": f"needs {value} items or more",
-        "maxItems": f"takes {value} items or fewer",
-        "uniqueItems": "holds an item twice",
-        "pattern": f"must look like {value}",
-        "const": f"must be {json.dumps(value, ensure_ascii=False)}",
-        "format": f"isn't a valid {value}",
-        "additionalProperties": "holds a name that isn't asked for",
-    }
-    if error.validator == "enum":
-        return "must be one of " + ", ".join(json.dumps(one, ensure_ascii=False) for one in value)
-    if error.validator == "type":
-        names = [_TYPES.get(name, str(name)) for name in (value if isinstance(value, list) else [value])]
-        return f"must be {' or '.join(names)}"
-    return say.get(str(error.validator), error.message)
-
-
-_TYPES = {
-    "integer": "a whole number",
-    "number": "a number",
-    "string": "a text",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "an object",
-    "null": "null",
-}
 
 
 def _nearest(key: str, keys: set[str]) -> str:

@@ -13,7 +13,6 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import jsonschema
 from pydantic import AnyUrl, FiniteFloat, TypeAdapter, ValidationError
 
 from adk_nb.errors import AnswerError, WorkflowConfigurationError
@@ -40,7 +39,7 @@ def asked_schema(response_schema: Any, node_name: str) -> dict[str, Any] | None:
     """
     try:
         schema = schema_of(response_schema)
-        if schema is not None:
+        if isinstance(response_schema, dict):
             _check_schema(json.dumps(schema))
     except Exception as error:  # pydantic and a type's own hooks may raise anything here
         first = str(error).strip().partition("\n")[0]
@@ -81,7 +80,10 @@ def check_answer(question: Question, answer: Any) -> Any:
     """
     value, faults = _checked(question, answer)
     if faults:
-        told = [f"{_dotted(place)}: {text}" if place else text for place, text in faults.items()]
+        told = [
+            f"{_dotted(place)}{': ' if place else ''}{text}{'' if found is None else f', found {found}'}"
+            for place, (text, found) in faults.items()
+        ]
         more = f"; and {len(told) - _PROBLEMS_SHOWN} more" if len(told) > _PROBLEMS_SHOWN else ""
         raise AnswerError(
             f"Validation failed for interrupt {question.interrupt_id!r}: {'; '.join(told[:_PROBLEMS_SHOWN])}{more}. "
@@ -98,10 +100,10 @@ def field_errors(question: Question, answer: Any) -> dict[Place, str]:
         >>> field_errors(Question("q", response_schema=schema), {})
         {('n',): 'is required'}
     """
-    return _checked(question, answer)[1]
+    return {place: text for place, (text, _) in _checked(question, answer)[1].items()}
 
 
-def _checked(question: Question, answer: Any) -> tuple[Any, dict[Place, str]]:
+def _checked(question: Question, answer: Any) -> tuple[Any, dict[Place, tuple[str, str | None]]]:
     value = snapshot(answer, f"answer to {question.interrupt_id!r}")
     schema = question.response_schema
     if schema is None:
@@ -109,11 +111,11 @@ def _checked(question: Question, answer: Any) -> tuple[Any, dict[Place, str]]:
     validator = _validator(json.dumps(schema))
     value = _shaped(value, schema, validator)
     if not _is_json(value):
-        return value, {(): "must hold finite numbers only, no NaN or Infinity"}
-    faults: dict[Place, str] = {}
+        return value, {(): ("must hold finite numbers only, no NaN or Infinity", None)}
+    faults: dict[Place, tuple[str, str | None]] = {}
     for error in validator.iter_errors(_as_json(value)):
-        for place, text in _told(error):
-            faults.setdefault(place, text)
+        for place, text, found in _told(error):
+            faults.setdefault(place, (text, found))
     return value, faults
 
 
@@ -122,18 +124,23 @@ def _checked(question: Question, answer: Any) -> tuple[Any, dict[Place, str]]:
 
 @functools.lru_cache(maxsize=256)
 def _validator(schema_text: str) -> Any:
+    # Where its optional format packages are installed, as with JupyterLab, this takes two seconds to import.
+    import jsonschema
+
     schema = json.loads(schema_text)
     kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
-    return kind(schema, format_checker=_FORMATS)
+    formats = jsonschema.FormatChecker(formats=())
+    for name, check in _CHECKS.items():
+        formats.checks(name, raises=(ValueError, re.error))(_format_check(check))
+    return kind(schema, format_checker=formats)
 
 
 @functools.lru_cache(maxsize=256)
 def _check_schema(schema_text: str) -> None:
     validator = _validator(schema_text)
-    try:
-        type(validator).check_schema(validator.schema, format_checker=_FORMATS)
-    except jsonschema.SchemaError as error:
-        raise ValueError(f"{_dotted(tuple(error.absolute_path)) or 'schema'}: {_say(error)}") from None
+    kind = type(validator)
+    for fault in kind(kind.META_SCHEMA, format_checker=validator.format_checker).iter_errors(validator.schema):
+        raise ValueError(f"{_dotted(tuple(fault.absolute_path)) or 'schema'}: {_say(fault)}")
     for reference in _references(validator.schema):
         # A reference to another document would be fetched from the network when the answer comes.
         if not reference.startswith("#"):
@@ -283,21 +290,26 @@ def _is_json(value: Any) -> bool:
 # What is said about an answer that doesn't fit
 
 
-def _told(error: Any) -> Iterator[tuple[Place, str]]:
+def _told(error: Any) -> Iterator[tuple[Place, str, str | None]]:
+    """Yield place, what must be, and what was found where that helps."""
     place = tuple(error.absolute_path)
     if error.validator == "required":
         for name in error.validator_value:
             if name not in error.instance:
-                yield (*place, name), "is required"
+                yield (*place, name), "is required", None
     elif error.validator in ("anyOf", "oneOf") and error.context:
         meant = _meant(error)
         if meant:
             for one in meant:
                 yield from _told(one)
         else:
-            yield place, f"must fit one of the allowed forms, found {_short(error.instance)}"
+            yield place, "must fit one of the allowed forms", _short(error.instance)
     else:
-        yield place, _say(error)
+        found = None if error.validator in _PLAIN_FAULTS else _short(error.instance)
+        yield place, _say(error), found
+
+
+_PLAIN_FAULTS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "uniqueItems"})
 
 
 def _meant(error: Any) -> list[Any]:
@@ -318,9 +330,8 @@ def _meant(error: Any) -> list[Any]:
 
 
 def _say(error: Any) -> str:
-    limit, found = error.validator_value, _short(error.instance)
     say = _SAYINGS.get(str(error.validator))
-    return say(limit, found) if say is not None else str(error.message)[:200]
+    return say(error.validator_value) if say is not None else str(error.message)[:200]
 
 
 _TYPES = {
@@ -338,25 +349,25 @@ def _count(limit: Any, noun: str) -> str:
     return f"{limit} {noun}" if limit == 1 else f"{limit} {noun}s"
 
 
-_SAYINGS: dict[str, Callable[[Any, str], str]] = {
-    "type": lambda limit, found: (
-        f"must be {' or '.join(_TYPES[one] for one in (limit if isinstance(limit, list) else [limit]))}, found {found}"
+_SAYINGS: dict[str, Callable[[Any], str]] = {
+    "type": lambda limit: (
+        f"must be {' or '.join(_TYPES[one] for one in (limit if isinstance(limit, list) else [limit]))}"
     ),
-    "enum": lambda limit, found: f"must be one of {', '.join(_short(one) for one in limit[:30])}, found {found}",
-    "const": lambda limit, found: f"must be {_short(limit)}, found {found}",
-    "minimum": lambda limit, found: f"must be at least {limit}, found {found}",
-    "maximum": lambda limit, found: f"must be at most {limit}, found {found}",
-    "exclusiveMinimum": lambda limit, found: f"must be more than {limit}, found {found}",
-    "exclusiveMaximum": lambda limit, found: f"must be less than {limit}, found {found}",
-    "multipleOf": lambda limit, found: f"must be a multiple of {limit}, found {found}",
-    "minLength": lambda limit, found: f"must have at least {_count(limit, 'character')}",
-    "maxLength": lambda limit, found: f"must have at most {_count(limit, 'character')}",
-    "pattern": lambda limit, found: f"must match {limit}, found {found}",
-    "format": lambda limit, found: f"must be a {limit}{_like(limit)}, found {found}",
-    "minItems": lambda limit, found: f"must have at least {_count(limit, 'item')}",
-    "maxItems": lambda limit, found: f"must have at most {_count(limit, 'item')}",
-    "uniqueItems": lambda limit, found: "must not hold one item twice",
-    "additionalProperties": lambda limit, found: f"holds a name that isn't asked for, found {found}",
+    "enum": lambda limit: f"must be one of {', '.join(_short(one) for one in limit[:30])}",
+    "const": lambda limit: f"must be {_short(limit)}",
+    "minimum": lambda limit: f"must be at least {limit}",
+    "maximum": lambda limit: f"must be at most {limit}",
+    "exclusiveMinimum": lambda limit: f"must be more than {limit}",
+    "exclusiveMaximum": lambda limit: f"must be less than {limit}",
+    "multipleOf": lambda limit: f"must be a multiple of {limit}",
+    "minLength": lambda limit: f"must have at least {_count(limit, 'character')}",
+    "maxLength": lambda limit: f"must have at most {_count(limit, 'character')}",
+    "pattern": lambda limit: f"must match {limit}",
+    "format": lambda limit: f"must be a {limit}{_like(limit)}",
+    "minItems": lambda limit: f"must have at least {_count(limit, 'item')}",
+    "maxItems": lambda limit: f"must have at most {_count(limit, 'item')}",
+    "uniqueItems": lambda limit: "must not hold one item twice",
+    "additionalProperties": lambda limit: "holds a name that isn't asked for",
 }
 
 
@@ -375,7 +386,6 @@ def _dotted(place: Place) -> str:
 
 _DATE = r"\d{4}-\d\d-\d\d"
 _TIME = r"\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)?"
-_FORMATS = jsonschema.FormatChecker(formats=())
 _EXAMPLES = {
     "date": "2026-01-31",
     "time": "14:30:00",
@@ -433,7 +443,3 @@ _CHECKS: dict[str, Callable[[str], Any]] = {
 
 def _format_check(check: Callable[[str], Any]) -> Callable[[Any], bool]:
     return lambda value: not isinstance(value, str) or check(value) is not False
-
-
-for _name, _check in _CHECKS.items():
-    _FORMATS.checks(_name, raises=(ValueError, re.error))(_format_check(_check))

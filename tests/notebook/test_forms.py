@@ -179,14 +179,14 @@ def test_problems_name_their_field() -> None:
     schema = schema_of(Decision)
     answer = {"decision": "Maybe", "limit": 900, "due": "31.1.", "address": {"number": "x"}, "tags": [1], "note": 5}
     assert problems(schema, fields_of(schema), answer) == {
-        "/decision": 'must be one of "Approve", "Reject"',
+        "/decision": "must be one of 'Approve', 'Reject'",
         "/limit": "must be at most 612",
-        "/due": "isn't a valid date",
-        "/address/street": "needs a value",
+        "/due": "must be a date such as 2026-01-31",
+        "/address/street": "is required",
         "/address/number": "must be a whole number",
         "/tags": "must be a text",
         "/note": "must be a text",
-        "/count": "needs a value",
+        "/count": "is required",
     }
 
 
