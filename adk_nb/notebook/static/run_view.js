@@ -64,17 +64,24 @@ const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], { hou
 const said = (value) => (typeof value === "string" ? value : spaced(value));
 
 /**
- * Keep keys typed into the view from JupyterLab, which runs the cell on Shift+Enter and deletes it on D D. Lab listens on
- * the document in the capture phase and passes over whatever is inside an element with this attribute; the window's
- * capture phase comes just before that. Saving stays Lab's.
+ * Keep what is typed into the view from JupyterLab, which runs the cell on Shift+Enter, deletes it on D D and takes line
+ * breaks away. Lab listens in the capture phase, on the document or on the notebook, and passes over keys inside an
+ * element with this attribute; the window's capture phase comes before both. Saving stays Lab's.
  */
 function keepKeys(root) {
   const mark = (event) => {
     const isSave = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s";
     root.toggleAttribute("data-lm-suppress-shortcuts", !isSave);
   };
-  root.addEventListener("focusin", () => window.addEventListener("keydown", mark, true));
-  root.addEventListener("focusout", () => window.removeEventListener("keydown", mark, true));
+  const passBy = (event) => event.inputType === "insertLineBreak" && event.stopPropagation();
+  root.addEventListener("focusin", () => {
+    window.addEventListener("keydown", mark, true);
+    window.addEventListener("beforeinput", passBy, true);
+  });
+  root.addEventListener("focusout", () => {
+    window.removeEventListener("keydown", mark, true);
+    window.removeEventListener("beforeinput", passBy, true);
+  });
 }
 
 // State: a snapshot, and what batches make of it
