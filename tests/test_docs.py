@@ -25,7 +25,7 @@ EXAMPLE = re.compile(r"^\s*Examples?:\s*$", re.MULTILINE)
 async def run_block(source: str, path: pathlib.Path, line: int, names: dict[str, object]) -> None:
     """Run a block as a notebook cell: `await` is allowed at its top, and names live on in the next block."""
     padded = "\n" * line + source
-    code = compile(padded, str(path), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    code = compile(padded, str(path), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     if code.co_flags & inspect.CO_COROUTINE:
         await types.FunctionType(code, names)()
     else:

@@ -20,6 +20,7 @@ NOTEBOOKS = pathlib.Path(__file__).resolve().parents[1] / "notebooks"
 def test_notebook_runs(name: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A notebook runs from top to bottom without a person, a key or a network, and shows what its cells promise."""
     monkeypatch.setenv("PYTHONPATH", str(NOTEBOOKS.parent))
+    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
     folder = shutil.copytree(
         NOTEBOOKS, tmp_path / "notebooks", ignore=shutil.ignore_patterns(".adk_nb", ".ipynb_checkpoints")
     )

@@ -10,7 +10,7 @@ import pandas as pd
 from adk_nb.events.event import Event, content_text
 from adk_nb.frames.columns import column
 from adk_nb.frames.plain import plain, text_of
-from adk_nb.frames.reading import kind_of, label_of, questions_in, usage_of
+from adk_nb.frames.reading import answers_in, kind_of, label_of, questions_in, usage_of
 
 COLUMNS: dict[str, str] = {
     "time": "datetime64[ns, UTC]",
@@ -44,9 +44,10 @@ def events_frame(events: Iterable[Event], *, expand: str | None = None) -> pd.Da
 
     `time` is when it happened (UTC), `seconds` the time since the first event of the same invocation. `node` is the
     node's name, empty for events of the user, `path` its run. `kind` is one of `message`, `output`, `route`,
-    `question`, `answer`, `call`, `reply`, `state`, `error`, `partial`, `note`. `output`, `state` (the keys written) and
-    `question` (the interrupt id) are text: a text as it is, everything else as JSON, bytes as their size; a missing
-    value says that the event has none. The token columns are missing where no model spoke, and `prompt_tokens`
+    `question`, `answer`, `call`, `reply`, `state`, `error`, `partial`, `note`. `text` is what was said, asked or
+    answered, `question` the id of the question that is asked or answered. `output` and `state` (the keys written) are
+    text: a text as it is, everything else as JSON, bytes as their size; a missing value says that the event has none.
+    The token columns are missing where no model spoke, and `prompt_tokens`
     contains `cached_tokens`, `output_tokens` contains `thought_tokens`.
 
     Args:
@@ -81,7 +82,7 @@ def _row(event: Event, starts: dict[str, float]) -> tuple[Any, ...]:
     start = starts.setdefault(event.invocation_id, event.timestamp)
     usage, actions, node = usage_of(event), event.actions, event.node_info
     kind = kind_of(event)
-    asked = ", ".join(question.interrupt_id for question in questions_in(event)) if kind == "question" else None
+    text, asked = _said(event, kind)
     tokens = (
         (usage.prompt_tokens, usage.cached_tokens, usage.output_tokens, usage.thought_tokens, usage.tokens)
         if usage
@@ -93,7 +94,7 @@ def _row(event: Event, starts: dict[str, float]) -> tuple[Any, ...]:
         node.name,
         node.path,
         kind,
-        content_text(event.content) or None,
+        text,
         text_of(event.output),
         None if actions.route is None else label_of(actions.route),
         text_of(actions.state_delta) if actions.state_delta else None,
@@ -107,6 +108,17 @@ def _row(event: Event, starts: dict[str, float]) -> tuple[Any, ...]:
         event.invocation_id,
         event.id,
     )
+
+
+def _said(event: Event, kind: str) -> tuple[str | None, str | None]:
+    """Return what an event says in words, and the ids of the questions that it asks or answers."""
+    if kind == "question":
+        asked = list(questions_in(event))
+        return "; ".join(one.message or one.interrupt_id for one in asked), ", ".join(one.interrupt_id for one in asked)
+    if kind == "answer":
+        answers = answers_in(event)
+        return "; ".join(text_of(answer) or "null" for answer in answers.values()), ", ".join(answers)
+    return content_text(event.content) or None, None
 
 
 def _expanded(values: list[Any], prefix: str) -> pd.DataFrame:

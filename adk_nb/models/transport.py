@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import json
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -149,6 +150,6 @@ def _is_transport_error(error: BaseException) -> bool:
 
 
 def _short(error: BaseException) -> str:
-    text = str(error).strip() or "no details."
+    text = re.sub(r" ssl:<[^>]*>", "", str(error)).strip() or "no details."
     text = text if len(text) <= 200 else f"{text[:199]}…"
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."

@@ -84,7 +84,8 @@ def test_question_and_answer_rows() -> None:
     )
     frame: Any = events_frame([asked, Event(author="user", content=answer_content({"q1": 5}))])
     assert frame["kind"].tolist() == ["question", "answer"]
-    assert frame["question"].tolist() == ["q1", None]
+    assert frame["question"].tolist() == ["q1", "q1"]
+    assert frame["text"].tolist()[1] == "5"
 
 
 def test_expand_gives_a_column_a_value() -> None:
