@@ -17,7 +17,16 @@ from adk_nb.events.request_input import RequestInput
 from adk_nb.workflow.description import Kind, NodeDescription
 from adk_nb.workflow.nodes import BaseNode, content_value, titled
 from adk_nb.workflow.retry import RetryConfig
-from adk_nb.workflow.signature import ABSENT, Parameter, Signature, innermost, is_model, options_of, read_signature
+from adk_nb.workflow.signature import (
+    ABSENT,
+    Parameter,
+    Signature,
+    innermost,
+    is_model,
+    options_of,
+    read_signature,
+    signature_of,
+)
 
 if TYPE_CHECKING:
     from adk_nb.workflow.context import Context
@@ -81,7 +90,7 @@ class FunctionNode(BaseNode):
     @functools.cached_property
     def signature(self) -> Signature:
         """What the callable wants and returns."""
-        return read_signature(self.func)
+        return signature_of(self.func)
 
     @functools.cached_property
     def returns_once(self) -> bool:  # type: ignore[override]  # a class variable elsewhere, here it depends on func
@@ -91,9 +100,7 @@ class FunctionNode(BaseNode):
     async def call(self, *, ctx: Context, node_input: Any) -> Any:
         """Call the function once and return what it returns, awaited if need be."""
         result = self._started(ctx, node_input)
-        if self.signature.style == "coroutine" or inspect.isawaitable(result):
-            return await result
-        return result
+        return await result if hasattr(result, "__await__") else result
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         result = self._started(ctx, node_input)

@@ -87,6 +87,8 @@ class Outgoing:
         """Return the nodes that a completed run with this route triggers."""
         if not self.by_route and not self.otherwise:
             return self.always
+        if not self.always and not isinstance(route, list):
+            return self.by_route.get(route) or self.otherwise
         labels = route if isinstance(route, list) else [] if route is None else [route]
         matched = [target for label in labels for target in self.by_route.get(label, ())]
         found = {target.name: target for target in (*self.always, *(matched or self.otherwise))}
@@ -296,8 +298,8 @@ def _routed(routes: dict[Any, Any], nodes: _Nodes) -> Iterator[tuple[Any, BaseNo
 
 def _outgoing(edges: list[Edge]) -> Outgoing:
     always: dict[str, BaseNode] = {}
-    by_route: dict[Any, list[BaseNode]] = {}
-    otherwise: list[BaseNode] = []
+    by_route: dict[Any, dict[str, BaseNode]] = {}
+    otherwise: dict[str, BaseNode] = {}
     ranked: dict[str, int] = {}
     for position, edge in enumerate(edges):
         ranked.setdefault(edge.to_node.name, position)
@@ -305,7 +307,12 @@ def _outgoing(edges: list[Edge]) -> Outgoing:
             always.setdefault(edge.to_node.name, edge.to_node)
         for label in edge.routes:
             if label == DEFAULT_ROUTE:
-                otherwise.append(edge.to_node)
+                otherwise.setdefault(edge.to_node.name, edge.to_node)
             else:
-                by_route.setdefault(label, []).append(edge.to_node)
-    return Outgoing(tuple(always.values()), ranked, {k: tuple(v) for k, v in by_route.items()}, tuple(otherwise))
+                by_route.setdefault(label, {}).setdefault(edge.to_node.name, edge.to_node)
+
+    def in_order(targets: dict[str, BaseNode]) -> tuple[BaseNode, ...]:
+        return tuple(targets[name] for name in sorted(targets, key=ranked.__getitem__))
+
+    labelled = {label: in_order(targets) for label, targets in by_route.items()}
+    return Outgoing(in_order(always), ranked, labelled, in_order(otherwise))

@@ -9,6 +9,7 @@ import re
 import sys
 import types as pytypes
 import typing
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -76,6 +77,21 @@ class Signature:
     def free(self) -> tuple[Parameter, ...]:
         """The named arguments without a default."""
         return tuple(parameter for parameter in self.named if parameter.default is ABSENT)
+
+
+def signature_of(func: Callable[..., Any]) -> Signature:
+    """Return what a callable wants; a function is read once, as a parent may run it as a child very often."""
+    if not isinstance(func, pytypes.FunctionType):
+        return read_signature(func)
+    found = _read.get(func)
+    if found is None:
+        found = read_signature(func)
+        if not found.has_open_hints:
+            _read[func] = found
+    return found
+
+
+_read: weakref.WeakKeyDictionary[Callable[..., Any], Signature] = weakref.WeakKeyDictionary()
 
 
 def read_signature(func: Callable[..., Any], known: Mapping[str, Any] | None = None) -> Signature:
