@@ -248,7 +248,8 @@ class RunFold:
         self._latest = max(self._latest, at)
         kind = kind_of(event)
         path = event.node_info.path
-        node = self._place(path)
+        seen = self._seen.get(path)
+        node = seen.node if seen is not None else self._place(path)
         usage = usage_of(event)
         self._add_row(event, kind, node, usage)
         if usage is not None:
@@ -258,7 +259,8 @@ class RunFold:
                 self._ask(path, asked.interrupt_id, at, asked)
         for interrupt_id, answer in answers.items():
             self._answer(interrupt_id, answer, at)
-        if kind != "partial" and path:
+        # What a record has told already is not read from events.
+        if path and kind != "partial" and (seen is None or not seen.has_record):
             self._note_from_event(event, kind, path, node)
 
     def run(self, run: NodeRun) -> None:
@@ -266,26 +268,31 @@ class RunFold:
         seen = self._seen.get(run.path)
         if seen is None:
             seen = self._meet(run.path)
-            self._take_edges(run)
+            self._take_edges(run, seen.node)
         seen.has_record = True
         if run.route is not None:
             seen.route = run.route
         node = self._nodes[seen.node]
-        seconds = sum(one.ended_at - one.started_at for one in run.attempts if one.ended_at is not None)
+        seconds, failures = 0.0, 0
+        for attempt in run.attempts:
+            if attempt.ended_at is not None:
+                seconds += attempt.ended_at - attempt.started_at
+            if attempt.error_type:
+                failures += 1
         node.seconds += seconds - seen.seconds
-        seen.seconds = seconds
-        failures = sum(1 for one in run.attempts if one.error_type)
         node.failures += failures - seen.failures
-        seen.failures = failures
+        seen.seconds, seen.failures = seconds, failures
         if run.attempts:
             node.started = run.attempts[-1].started_at
         if run.error_type:
             node.error = run.error_type
-        self._take_questions(run, seen)
+        if run.questions:
+            self._take_questions(run, seen)
         self._set_status(seen, run.status.value)
-        for note in run.notes[seen.notes :]:
-            self.warn(note, run.name)
-        seen.notes = len(run.notes)
+        if len(run.notes) > seen.notes:
+            for note in run.notes[seen.notes :]:
+                self.warn(note, run.name)
+            seen.notes = len(run.notes)
         self._node_changed(seen.node)
 
     def warn(self, message: str, node: str = "") -> None:
@@ -475,8 +482,6 @@ class RunFold:
             if above is not None and not above.has_record and claimed != path:
                 self._set_status(above, "completed")
                 self._node_changed(above.node)
-        if seen.has_record:
-            return
         if kind == "error":
             self._nodes[node].error = event.error_code or ""
             self._set_status(seen, "failed")
@@ -494,9 +499,12 @@ class RunFold:
             self._node_changed(seen.node)
             above = parent_path(above)
 
-    def _take_edges(self, run: NodeRun) -> None:
-        target = self._place(run.path)
-        sources = [self._place(source) for source in run.sources]
+    def _take_edges(self, run: NodeRun, target: str) -> None:
+        known = [self._seen.get(source) for source in run.sources]
+        sources = [
+            seen.node if seen is not None else self._place(source)
+            for seen, source in zip(known, run.sources, strict=True)
+        ]
         if not sources and target in self._incoming:
             start = _beside(target, START)
             sources = [start] if any(edge.source == START for edge in self._incoming[target]) else []
