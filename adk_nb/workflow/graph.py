@@ -7,6 +7,7 @@ workflow never scans nodes or edges.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,7 @@ from adk_nb.events.event_actions import Route
 from adk_nb.workflow.build import build_node
 from adk_nb.workflow.check import check_graph
 from adk_nb.workflow.description import EdgeDescription, GraphDescription
+from adk_nb.workflow.hints import hints
 from adk_nb.workflow.nodes import START, START_NAME, BaseNode, node_like_error
 from adk_nb.workflow.written import Written
 
@@ -188,10 +190,14 @@ class Graph(Written):
 
     def describe(self, name: str, kind: Literal["workflow"] = "workflow") -> GraphDescription:
         """Return the graph as plain data for drawings."""
+        told: dict[str, tuple[str, ...]] = {}
+        for hint in hints(self):
+            told[hint.node] = (*told.get(hint.node, ()), hint.text)
+        drawn = (node.describe_node() for node in self.nodes)
         return GraphDescription(
             name=name,
             kind=kind,
-            nodes=tuple(node.describe_node() for node in self.nodes),
+            nodes=tuple(dataclasses.replace(one, hints=told[one.name]) if one.name in told else one for one in drawn),
             edges=tuple(
                 EdgeDescription(
                     source=edge.from_node.name,

@@ -59,7 +59,7 @@ def check_parameters(graph: Graph, schema: type[BaseModel]) -> None:
         signature = node.signature
         unknown = [one for one in signature.named if one.name not in schema.model_fields]
         free = [one for one in unknown if one.default is ABSENT]
-        scalar = _scalar_source(graph, node) if len(free) > 1 else None
+        scalar = scalar_source(graph, node) if len(free) > 1 else None
         if signature.whole is None and scalar is None:
             unknown = [one for one in unknown if one.default is not ABSENT]
         if unknown:
@@ -72,7 +72,7 @@ def check_parameters(graph: Graph, schema: type[BaseModel]) -> None:
             )
 
 
-def _scalar_source(graph: Graph, node: BaseNode) -> str | None:
+def scalar_source(graph: Graph, node: BaseNode) -> str | None:
     """Say what a node gets when every node before it hands on a value without keys, `None` otherwise."""
     said = None
     for name in graph.predecessors(node.name):

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from adk_nb.workflow.description import GraphDescription, Kind, NodeDescription
 from adk_nb.workflow.graph import Graph
+from adk_nb.workflow.hints import Hint, hints
 from adk_nb.workflow.nodes import BaseNode
 from adk_nb.workflow.state_schema import check_parameters
 
@@ -57,6 +58,24 @@ class Workflow(BaseNode):
         await ctx.run_graph(self.graph, node_input, self.max_concurrency)
         return
         yield  # makes this an async generator, as the node contract wants
+
+    def check(self) -> tuple[Hint, ...]:
+        """Return what is worth a look before this workflow runs, nested workflows included; `()` when all is plain.
+
+        Example:
+            >>> def left(node_input): ...
+            >>> def right(node_input): ...
+            >>> def end(node_input): ...
+            >>> flow = Workflow(name="flow", edges=[("START", (left, right), end)])
+            >>> flow.check()[0].text
+            "It runs once for each of 'left' and 'right', one after the other; put a JoinNode before it ..."
+        """
+        assert self.graph is not None  # set when the model was built
+        found = list(hints(self.graph))
+        for node in self.graph.nodes:
+            if isinstance(node, Workflow):
+                found += [Hint(f"{node.name}/{hint.node}", hint.text) for hint in node.check()]
+        return tuple(found)
 
     @property
     def detail(self) -> str:
