@@ -97,7 +97,8 @@ def thawed(value: Any) -> Any:
         <class 'list'>
     """
     if isinstance(value, dict):
-        return {key: thawed(inner) for key, inner in value.items()}
+        plain = {key: thawed(inner) for key, inner in value.items()}
+        return plain if type(value) in (dict, ReadOnlyDict) else type(value)(plain)
     if isinstance(value, list):
         return [thawed(inner) for inner in value]
     if type(value) is tuple:

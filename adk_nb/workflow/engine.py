@@ -145,13 +145,14 @@ class Engine:
     def _task_ended(self, parent: Execution, run: NodeRun, task: asyncio.Task[None]) -> None:
         if parent.tasks.get(run.path) is task:
             del parent.tasks[run.path]
+        error = None if task.cancelled() else task.exception()
         state, settled = parent.graph_state, parent.settled
         if state is None or settled is None or settled.done():
             return
         if task.cancelled():
             if run.path in state.running:
                 self.perform(parent, decide(state, Ended(run)))
-        elif (error := task.exception()) is not None:
+        elif error is not None:
             settled.set_exception(error)
 
     async def execute(self, execution: Execution, graph: Execution | None = None) -> None:
@@ -160,6 +161,12 @@ class Engine:
         if run.questions and not node.rerun_on_resume and not run.open_below:
             await self._take_answers(execution, graph)
             return
+        if run.output is not None and not run.questions and run.status is not Status.FAILED:
+            # It was stopped between its output, which is out, and its end: going on means to end.
+            run.status, run.ended_at = Status.COMPLETED, time.time()
+            await self._end(run, None, graph)
+            return
+        run.output = run.route = None
         run.status = Status.RUNNING
         run.open_below = ()
         run.error_type = run.error_message = run.error_path = None
@@ -183,6 +190,7 @@ class Engine:
                 if delay is None:
                     return
                 await asyncio.sleep(delay)
+                run.output = run.route = None
                 execution.begin_again()
         attempt.ended_at = time.time()
         await self._finish(execution, final, graph)
@@ -276,9 +284,14 @@ class Engine:
             return
         if is_empty(event):
             return
-        await self.store(event, [execution.run] if event.long_running_tool_ids or event.output is not None else [])
-        if event.long_running_tool_ids:
-            self.tell(execution.run)
+        run, context = execution.run, execution.context
+        is_news = bool(event.long_running_tool_ids)
+        if context is not None and context.outcome.is_published and execution.delegate is None and run.output is None:
+            run.output, run.route = context.outcome.output, context.outcome.route
+            is_news = True
+        await self.store(event, [run] if is_news else [])
+        if is_news:
+            self.tell(run)
         await self.deliver(event)
 
     async def _fail_attempt(
@@ -295,7 +308,7 @@ class Engine:
         if delay is None:
             execution.error = cause
             self.failures[run.path] = cause
-            run.status = Status.FAILED
+            run.status, run.output, run.route = Status.FAILED, None, None
             run.ended_at = attempt.ended_at
             run.error_type, run.error_message, run.error_path = attempt.error_type, attempt.error_message, path
         else:
@@ -327,7 +340,7 @@ class Engine:
         outcome = context.outcome
         run.route = outcome.route
         if run.open_questions or run.open_below:
-            run.status = Status.WAITING
+            run.status, run.output = Status.WAITING, None
         else:
             run.ended_at = time.time()
             run.output = outcome.output

@@ -128,12 +128,20 @@ def claimed(event: Event) -> list[str]:
     return [path for path in event.node_info.output_for or [] if path != event.node_info.path]
 
 
+HANGS_AFTER_S = 60
+
+
 def run(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """Run a test's coroutine to its end, and fail when it leaves a task behind."""
 
     async def whole() -> None:
         before = asyncio.all_tasks()
-        await test()
+        running = asyncio.ensure_future(test())
+        if not (await asyncio.wait([running], timeout=HANGS_AFTER_S))[0]:
+            for task in asyncio.all_tasks() - before:
+                task.print_stack(limit=4)
+            raise AssertionError(f"still not done after {HANGS_AFTER_S} s; stacks of the tasks are above")
+        running.result()
         await asyncio.sleep(0)
         left = [task for task in asyncio.all_tasks() - before if not task.done()]
         assert not left, f"tasks left behind: {left}"
