@@ -16,6 +16,9 @@ and VS Code the output names the widget as well, and reopening falls to what tho
 from __future__ import annotations
 
 import functools
+import importlib
+import sys
+import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -68,6 +71,14 @@ def _harmless(act: Callable[P, None]) -> Callable[P, None]:
             view.break_off(error)
 
     return guarded
+
+
+def _load_schema_checks() -> None:
+    """Import what checks an answer while the person reads the question: with JupyterLab's packages it takes seconds."""
+    if "jsonschema" not in sys.modules:
+        threading.Thread(
+            target=importlib.import_module, args=("jsonschema",), name="adk_nb import", daemon=True
+        ).start()
 
 
 class RunView:
@@ -123,6 +134,8 @@ class RunView:
         update_display(data, metadata=metadata, raw=True, display_id=self._key)
         if self._run.is_over:
             self._close()
+        elif self._link is not None:
+            _load_schema_checks()
 
     @_harmless
     def resumed(self) -> None:
