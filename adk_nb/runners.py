@@ -417,7 +417,9 @@ class _Turn:
         if root is None:
             raise EngineError("A question has no root run: please report this.")
         event = self._user_event(root, message, next(iter(asked.values())).branch)
-        return changed.get((root.invocation_id, root.path), root), event, list(changed.values())
+        root = changed.setdefault((root.invocation_id, root.path), root)
+        root.status = Status.PENDING
+        return root, event, list(changed.values())
 
     async def _asking(self, interrupt_id: str) -> NodeRun | None:
         """Return the record that waits for this answer, of several the newest; a closed one when none waits."""

@@ -161,7 +161,7 @@ class Engine:
         if run.questions and not node.rerun_on_resume and not run.open_below:
             await self._take_answers(execution, graph)
             return
-        if run.output is not None and not run.questions and run.status is not Status.FAILED:
+        if run.output is not None and not run.open_questions and run.status is not Status.FAILED:
             # It was stopped between its output, which is out, and its end: going on means to end.
             run.status, run.ended_at = Status.COMPLETED, time.time()
             await self._end(run, None, graph)
@@ -286,7 +286,9 @@ class Engine:
             return
         run, context = execution.run, execution.context
         is_news = bool(event.long_running_tool_ids)
-        if context is not None and context.outcome.is_published and execution.delegate is None and run.output is None:
+        if run.open_questions:
+            run.output = None
+        elif context is not None and context.outcome.is_published and execution.delegate is None and run.output is None:
             run.output, run.route = context.outcome.output, context.outcome.route
             is_news = True
         await self.store(event, [run] if is_news else [])
