@@ -232,8 +232,7 @@ def _names_around(func: Any) -> dict[str, Any]:
     if code is None:
         return {}
     names: dict[str, Any] = {}
-    frame = sys._getframe()
-    outer: pytypes.FrameType | None = frame
+    outer: pytypes.FrameType | None = sys._getframe()
     while outer is not None and code not in outer.f_code.co_consts:
         outer = outer.f_back
     if outer is not None:
