@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import copy
 import inspect
-import json
 import os
 import time
 from collections import deque
@@ -22,14 +21,15 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 from adk_nb import frames
-from adk_nb.errors import AnswerError, ConfigurationError, DataError, LlmCallsLimitExceededError, one_of
-from adk_nb.events.event import Event, content_text, new_id, to_content
+from adk_nb.errors import AnswerError, ConfigurationError, LlmCallsLimitExceededError, one_of
+from adk_nb.events.event import Event, new_id
 from adk_nb.events.record import NodeRun, Status
 from adk_nb.frames.reading import Usage, total_usage
 from adk_nb.models.use import as_model, use_model
 from adk_nb.notebook.fold import RunFold
 from adk_nb.notebook.forms import collect, problems, read_json
 from adk_nb.notebook.front_end import front_end
+from adk_nb.notebook.messages import as_message, spoken
 from adk_nb.notebook.private_loop import run_blocking
 from adk_nb.notebook.settings import as_sessions, default_sessions
 from adk_nb.notebook.tracebacks import full_traceback, short_traceback
@@ -164,7 +164,7 @@ class Run:
     @property
     def output(self) -> Any:
         """What the root returned; the text of a model's message; `None` while there is none."""
-        return None if self._root is None else _spoken(self._root.output)
+        return None if self._root is None else spoken(self._root.output)
 
     def outputs(self, node: str) -> list[Any]:
         """Return what each completed run of a node returned, in order.
@@ -179,7 +179,7 @@ class Run:
         if not found:
             names = dict.fromkeys(record.name for record in self._records.values())
             raise ConfigurationError(f"No node {node!r} has run; these have: {one_of(node, names)}.")
-        return [_spoken(record.output) for record in found if record.status is Status.COMPLETED]
+        return [spoken(record.output) for record in found if record.status is Status.COMPLETED]
 
     @property
     def events(self) -> list[Event]:
@@ -786,35 +786,6 @@ def run_sync(
 
 async def _waited(work: Awaitable[Run]) -> Run:
     return await work
-
-
-def as_message(message: Any) -> types.Content:
-    """Return a message as the user's content; `None` is an empty one, and other data its JSON text.
-
-    Example:
-        >>> as_message({"order": 7}).parts[0].text
-        '{"order": 7}'
-    """
-    if message is None:
-        return types.Content(role="user", parts=[])
-    if isinstance(message, (str, types.Content, types.Part)):
-        return to_content(message)
-    if isinstance(message, (list, tuple)) and all(isinstance(one, (str, types.Part)) for one in message):
-        return to_content(list(message))
-    try:
-        return to_content(json.dumps(message, ensure_ascii=False))
-    except TypeError as error:
-        raise DataError(
-            f"message={message!r:.100} can't be sent: {error}. Give a text, a Part, a Content or data that JSON "
-            f"can hold."
-        ) from None
-
-
-def _spoken(value: Any) -> Any:
-    """A model's message as its text, everything else as it is."""
-    if isinstance(value, types.Content) and all(part.text is not None for part in value.parts or ()):
-        return content_text(value)
-    return value
 
 
 def _place(path: str) -> str:

@@ -17,7 +17,8 @@ from pydantic import BaseModel, Field
 from adk_nb import events
 from adk_nb.errors import AnswerError, ConfigurationError
 from adk_nb.events import RequestInput
-from adk_nb.notebook.run import Run, as_message, run, run_sync
+from adk_nb.notebook.messages import as_message
+from adk_nb.notebook.run import Run, run, run_sync
 from adk_nb.notebook.settings import configure, default_sessions
 from adk_nb.sessions import InMemorySessionService
 from adk_nb.sessions.sqlite_session_service import SqliteSessionService
