@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import tenacity
@@ -38,8 +39,8 @@ class RetryConfig(Written):
     """Each wait is this many times the one before; `None` means 2."""
     jitter: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """Share of the wait that is added or taken away at random; 0 waits exactly, `None` means 1."""
-    exceptions: list[str | type[BaseException]] | None = None
-    """Classes, or names of classes, of errors worth another try, subclasses included; kept as names. `None` means all."""
+    exceptions: Sequence[str | type[BaseException]] | None = None
+    """Classes or class names of errors worth another try, subclasses included, kept as names; `None` means all."""
 
     @field_validator("exceptions", mode="before")
     @classmethod

@@ -109,7 +109,7 @@ def test_which_errors(exceptions: Any, is_tried_again: bool) -> None:
 
 def test_classes_are_kept_by_name() -> None:
     """Classes and their names are the same rule, which can be stored."""
-    config = RetryConfig(exceptions=(TimeoutError, "HttpError"))  # type: ignore[arg-type]
+    config = RetryConfig(exceptions=(TimeoutError, "HttpError"))
     assert config.exceptions == ["TimeoutError", "HttpError"]
     assert RetryConfig.model_validate_json(config.model_dump_json()) == config
 
