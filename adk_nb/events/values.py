@@ -10,6 +10,7 @@ through JSON without loss, so a resumed run sees what the live run saw.
 from __future__ import annotations
 
 import base64
+import copy
 import dataclasses
 import datetime as dt
 import decimal
@@ -85,7 +86,7 @@ def freeze(value: Any, where: str = "value") -> Any:
     kind = type(value)
     if kind in PLAIN:
         return value if kind is not str or value.isascii() else _checked_text(value, where, "")
-    if kind in _FROZEN:
+    if kind in _FROZEN or (kind is types.Content and type(value.__dict__) is ReadOnlyFields):
         return value
     return _frozen(_copy(value, where, "", False))
 
@@ -113,17 +114,34 @@ def freeze_content(content: types.Content, where: str = "content") -> types.Cont
 
 
 def _frozen_model(model: BaseModel, where: str) -> Any:
-    cls = type(model)
-    frozen = cls.__new__(cls)
     fields = {
         name: value if value is None else _frozen_field(value, f"{where}.{name}")
         for name, value in model.__dict__.items()
     }
-    object.__setattr__(frozen, "__dict__", ReadOnlyFields(fields))
-    object.__setattr__(frozen, "__pydantic_fields_set__", set(model.__pydantic_fields_set__))
-    object.__setattr__(frozen, "__pydantic_extra__", model.__pydantic_extra__)
-    object.__setattr__(frozen, "__pydantic_private__", model.__pydantic_private__)
-    return frozen
+    return _like(model, ReadOnlyFields(fields))
+
+
+def _like(model: BaseModel, fields: dict[str, Any]) -> Any:
+    """Return a model as `model` is, with fields of its own."""
+    cls = type(model)
+    other = cls.__new__(cls)
+    object.__setattr__(other, "__dict__", fields)
+    object.__setattr__(other, "__pydantic_fields_set__", set(model.__pydantic_fields_set__))
+    object.__setattr__(other, "__pydantic_extra__", model.__pydantic_extra__)
+    object.__setattr__(other, "__pydantic_private__", model.__pydantic_private__)
+    return other
+
+
+def _copied(value: Any) -> Any:
+    """Return a deep copy of a content or of something in it, a tenth as dear as pydantic's own."""
+    kind = type(value)
+    if kind in PLAIN:
+        return value
+    if kind is list or kind is ReadOnlyList:
+        return [_copied(inner) for inner in value]
+    if isinstance(value, BaseModel):
+        return _like(value, {name: _copied(inner) for name, inner in value.__dict__.items()})
+    return copy.deepcopy(value)
 
 
 def _frozen_field(value: Any, where: str) -> Any:
@@ -174,16 +192,16 @@ def _copy(value: Any, where: str, at: str, exclude_none: bool) -> Any:
     kind = type(value)
     if kind in PLAIN:
         return value if kind is not str or value.isascii() else _checked_text(value, where, at)
-    if kind is dict:
+    if kind is dict or kind is ReadOnlyDict:
         return {_key(k, where, at): _copy(v, where, f"{at}[{k!r}]", exclude_none) for k, v in value.items()}
-    if kind is list:
+    if kind is list or kind is ReadOnlyList:
         return [_copy(v, where, f"{at}[{i}]", exclude_none) for i, v in enumerate(value)]
     if kind is tuple:
         return tuple(_copy(v, where, f"{at}[{i}]", exclude_none) for i, v in enumerate(value))
     if kind in _IMMUTABLE:
         return value
     if isinstance(value, types.Content):
-        return value.model_copy(deep=True)
+        return _copied(value)
     if isinstance(value, BaseModel):
         return _copy(value.model_dump(exclude_none=exclude_none), where, at, exclude_none)
     return _copy_rare(value, where, at, exclude_none)

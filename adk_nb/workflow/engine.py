@@ -17,6 +17,7 @@ from typing import Any
 
 from adk_nb.errors import DynamicNodeFailError, NodeInterruptedError, NodeTimeoutError, WorkflowDataError
 from adk_nb.events.event import Event
+from adk_nb.events.read_only import thawed
 from adk_nb.events.record import Attempt, NodeRun, Status
 from adk_nb.events.values import snapshot
 from adk_nb.workflow.context import Context, InvocationContext, Place
@@ -345,7 +346,7 @@ class Engine:
             run.status, run.output = Status.WAITING, None
         else:
             run.ended_at = time.time()
-            run.output = outcome.output
+            run.output = outcome.output if run.parent else thawed(outcome.output)  # the root's is the caller's own
             is_silent = node.wait_for_output and run.output is None and run.route is None
             if is_silent:
                 run.notes.append(f"{run.name} ended without output and waits for its next trigger")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from adk_nb.errors import DynamicNodeFailError, NodeInterruptedError, WorkflowConfigurationError, WorkflowDataError
 from adk_nb.events.paths import child_branch, child_path
 from adk_nb.events.record import NodeRun, Status
-from adk_nb.events.values import snapshot
+from adk_nb.events.values import freeze, snapshot
 from adk_nb.workflow.build import build_node
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.decide import TO_DO, Command, Continued, Keep, Settle, decide
@@ -157,7 +157,7 @@ class Execution:
                 run_id=run_id,
                 parent=self.run.path,
                 invocation_id=self.run.invocation_id,
-                input=snapshot(node_input, f"input of child {name!r}"),
+                input=freeze(node_input, f"input of child {name!r}"),
                 branch=child_branch(branch, name, run_id) if use_sub_branch else branch,
                 kind=node.kind,
                 created_at=time.time(),
@@ -217,7 +217,7 @@ class Execution:
                 graph=graph,
                 path=self.run.path,
                 invocation_id=self.run.invocation_id,
-                input=node_input,
+                input=freeze(node_input),
                 branch=self.run.branch,
                 max_concurrency=max_concurrency,
             )

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from adk_nb.errors import WorkflowConfigurationError
-from adk_nb.events.event import Event, new_id
+from adk_nb.events.event import Event, event_of, new_id
 from adk_nb.events.request_input import REQUEST_INPUT, RequestInput
 from adk_nb.events.values import snapshot
 from adk_nb.workflow.answers import asked_schema
@@ -128,8 +128,8 @@ class BaseNode(Written):
         if isinstance(item, RequestInput):
             return question_event(item, self.name)
         if isinstance(item, types.Content):
-            return Event(content=item)
-        return Event(output=self.checked_output(item))
+            return event_of(content=item)
+        return event_of(output=self.checked_output(item))
 
     def _own_event(self, event: Event) -> Event:
         """Return a copy with a checked output; the engine writes into it, and a body may return one event twice."""

@@ -13,7 +13,7 @@ from adk_nb.events.event import Event
 from adk_nb.events.record import Question
 from adk_nb.events.request_input import REQUEST_INPUT, chose_its_id
 from adk_nb.events.state import State
-from adk_nb.events.values import snapshot
+from adk_nb.events.values import freeze, snapshot
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.execution import Execution
 
@@ -59,13 +59,13 @@ def _note_output(execution: Execution, context: Context, event: Event) -> None:
             f"Node {execution.run.name!r} gave a second output: a node hands on at most one output a run; put several "
             f"values into one list or dictionary."
         )
-    value = _claimed(execution, value)
+    value = freeze(_claimed(execution, value))  # once: successors, history and records share it
     if event.output is not value and event.output is not None:
         event.output = value
     outcome.output, outcome.has_output, outcome.is_published = value, True, True
     if is_plain_message:
         return
-    event.node_info.output_for = [execution.run.path, *(one.run.path for one in execution.claims)]
+    event.note_output_for([execution.run.path, *(one.run.path for one in execution.claims)])
 
 
 def _claimed(execution: Execution, value: Any) -> Any:

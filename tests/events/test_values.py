@@ -238,3 +238,27 @@ def test_cleaned_texts_can_be_encoded(text: str) -> None:
     cleaned.encode()
     if not any(0xD800 <= ord(character) < 0xE000 for character in text):
         assert cleaned == text
+
+
+def test_a_snapshot_of_a_content_is_a_deep_copy() -> None:
+    """A content is copied down to its bytes and call arguments, from history too, and the copy can be changed."""
+    call = types.Part(function_call=types.FunctionCall(id="c", name="f", args={"a": [1, {"b": 2}]}))
+    blob = types.Part(inline_data=types.Blob(data=b"\xff", mime_type="x/y"))
+    original: Any = types.Content(role="user", parts=[types.Part(text="hi"), call, blob])
+    for source in (original, freeze(original)):
+        copied = snapshot(source)
+        assert copied == original
+        assert copied.model_fields_set == original.model_fields_set
+        copied.parts[1].function_call.args["a"][1]["b"] = 3
+        copied.parts.append(blob)
+        copied.role = "model"
+        assert (source.role, len(source.parts), source.parts[1].function_call.args) == ("user", 3, {"a": [1, {"b": 2}]})
+
+
+def test_what_is_frozen_is_shared() -> None:
+    """Freezing history again costs nothing: the same object comes back, contents included."""
+    values: list[Any] = [{"a": [1]}, [1], types.Content(role="user", parts=[types.Part(text="hi")])]
+    for value in values:
+        frozen = freeze(value)
+        assert frozen is not value
+        assert freeze(frozen) is frozen
