@@ -73,6 +73,18 @@ def fit(text: str, width: float, size: float, *, bold: bool = False) -> str:
     return text
 
 
+def fit_parts(text: str, width: float, size: float) -> str:
+    """Cut a line of parts between dots to a width: a part is left out whole, because a cut number is a wrong one.
+
+    Example:
+        >>> fit_parts("15 ms · 1,664 tok", 60, 11), fit_parts("15 ms · 1,664 tok", 200, 11), fit_parts("Error", 20, 11)
+        ('15 ms', '15 ms · 1,664 tok', 'E…')
+    """
+    while " · " in text and text_width(text, size) > width:
+        text = text.rpartition(" · ")[0]
+    return fit(text, width, size)
+
+
 def shorten(text: str, length: int) -> str:
     """Cut a long text to a number of characters, and say how long it was.
 

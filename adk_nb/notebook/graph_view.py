@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 
-from adk_nb.notebook.fitting import fit, shorten, text_width, visible
+from adk_nb.notebook.fitting import fit, fit_parts, shorten, text_width, visible
 from adk_nb.notebook.graph_text import kind_word, route_label, shown_name
 from adk_nb.notebook.layout import Arrow, Placement, Point, Route, Sketch, lay_out
 from adk_nb.workflow.description import EdgeDescription, GraphDescription, NodeDescription
@@ -37,6 +37,8 @@ _NAME_PX, _DETAIL_PX, _ROUTE_PX = 13.0, 11.0, 11.0
 _NAME_ROOM, _DETAIL_ROOM, _ROUTE_ROOM = 200.0, 140.0, 150.0
 _TEXT_LEFT, _TEXT_RIGHT, _TEXT_LEAST = 43.0, 13.0, 62.0
 _BOX_HEIGHT = 48.0
+# What a run says of such a node, at its longest that isn't rare: the box has room for it from the start.
+_USUAL_DETAIL = {"agent": "999 ms · 9,999 tok", "human": "asked at 00:00:00"}
 _START_SIZE = 24.0
 _FRAME_HEAD, _FRAME_PAD = 50.0, 16.0
 _MARGIN = 12.0
@@ -207,6 +209,7 @@ def _box(node: NodeDescription, done: Mapping[int, _Measured]) -> _Box:
     detail = visible(node.detail) or kind_word(node.kind)
     text = max(
         _TEXT_LEAST,
+        text_width(_USUAL_DETAIL.get(node.kind, ""), _DETAIL_PX),
         text_width(name, _NAME_PX, bold=True),
         min(_DETAIL_ROOM, text_width(detail, _DETAIL_PX)),
     )
@@ -295,7 +298,7 @@ class _Pen:
             classes += f" adknb-{state if state in STATES else 'pending'}"
             if whole_path in self._marks.details:
                 room = box.width - _TEXT_LEFT - _TEXT_RIGHT + 3
-                detail = fit(visible(self._marks.details[whole_path]), room, _DETAIL_PX)
+                detail = fit_parts(visible(self._marks.details[whole_path]), room, _DETAIL_PX)
         number = f' id="{self._id_prefix}{self._count}"' if self._id_prefix else ""
         self._count += 1
         paint = _PAINTERS.get(kind, _paint_box) if box.inner is None else _paint_frame
