@@ -363,7 +363,7 @@ _SAYINGS: dict[str, Callable[[Any], str]] = {
     "minLength": lambda limit: f"must have at least {_count(limit, 'character')}",
     "maxLength": lambda limit: f"must have at most {_count(limit, 'character')}",
     "pattern": lambda limit: f"must match {limit}",
-    "format": lambda limit: f"must be a {limit}{_like(limit)}",
+    "format": lambda limit: f"must be {'an' if str(limit)[:1] in 'aeio' else 'a'} {limit}{_like(limit)}",
     "minItems": lambda limit: f"must have at least {_count(limit, 'item')}",
     "maxItems": lambda limit: f"must have at most {_count(limit, 'item')}",
     "uniqueItems": lambda limit: "must not hold one item twice",

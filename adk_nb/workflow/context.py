@@ -213,6 +213,11 @@ class Context(ReadonlyContext):
 
     @route.setter
     def route(self, value: Any) -> None:
+        labels = value if isinstance(value, list) else [value]
+        if value is not None and not all(isinstance(label, (str, int, bool)) for label in labels):
+            raise WorkflowDataError(
+                f"Node {self.agent_name!r} set ctx.route to {value!r:.80}: a route is a str, int or bool, or a list of them."
+            )
         self.outcome.route, self.outcome.is_route_sent = value, False
 
     @property
