@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal
 from google.genai import types
 from pydantic import field_validator, model_validator
 
-from adk_nb.agents.answers import check_schema, parse_answer
 from adk_nb.agents.base_agent import BaseAgent
 from adk_nb.agents.contents import conversation, input_content, last_turn
 from adk_nb.agents.instructions import fill
+from adk_nb.agents.output_schema import check_schema, parse_answer
 from adk_nb.errors import (
     ConfigurationError,
     InvalidAnswerError,

@@ -14,9 +14,9 @@ from google.genai import types
 from pydantic import ConfigDict, PrivateAttr
 
 from adk_nb.errors import MissingApiKeyError
-from adk_nb.models.answer_schema import fit_for_gemini
 from adk_nb.models.base_llm import BaseLlm
 from adk_nb.models.failures import NO_CONTENT
+from adk_nb.models.gemini_schema import fit_for_gemini
 from adk_nb.models.llm_request import LlmRequest, copy_settings
 from adk_nb.models.llm_response import LlmResponse
 from adk_nb.models.registry import GEMINI_NAMES

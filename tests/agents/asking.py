@@ -1,4 +1,4 @@
-"""Run a root in memory and keep what came out."""
+"""Ask agents in memory, as roots or in a chain, and keep what came out."""
 
 from __future__ import annotations
 
@@ -7,10 +7,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from google.genai import types
+from pydantic import BaseModel
 
 from adk_nb.agents import RunConfig
 from adk_nb.events import Event, NodeRun
 from adk_nb.runners import InMemoryRunner
+from adk_nb.workflow import Workflow
+
+
+class Category(BaseModel):
+    """What a classifier answers."""
+
+    name: str
+    score: int = 0
+    note: str | None = None
+
+
+def flow(*nodes: Any, name: str = "wf") -> Workflow:
+    """Return a workflow of one chain."""
+    return Workflow(name=name, edges=[("START", *nodes)])
 
 
 @dataclass

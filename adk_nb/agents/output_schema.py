@@ -1,8 +1,7 @@
-"""Turn what a model said into the value an agent hands on."""
+"""An agent's `output_schema`: checked when the agent is built, and turned to when its model has spoken."""
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from typing import Any
@@ -11,6 +10,7 @@ from google.genai import types
 from pydantic import TypeAdapter, ValidationError
 
 from adk_nb.errors import ConfigurationError, InvalidAnswerError
+from adk_nb.workflow.nodes import adapter_for
 
 _FENCE = re.compile(r"\s*```(?:json)?[ \t]*\r?\n?(.*?)\r?\n?```\s*", re.DOTALL | re.IGNORECASE)
 _SAID_LIMIT = 200
@@ -72,14 +72,9 @@ def parse_answer(text: str, schema: Any, agent: str, *, is_cut: bool = False) ->
         raise _invalid(text, schema, agent, is_cut, [f"Invalid JSON: {error}"]) from error
 
 
-@functools.lru_cache(maxsize=256)
-def _cached_adapter(schema: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(schema)
-
-
 def _adapter(schema: Any) -> TypeAdapter[Any]:
     try:
-        return _cached_adapter(schema)
+        return adapter_for(schema)
     except TypeError:  # an unhashable type can't be cached
         return TypeAdapter(schema)
 
