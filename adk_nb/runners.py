@@ -190,6 +190,7 @@ class Runner:
                     yield event
             finally:
                 channel.abandon()
+                engine.is_ending = True
                 if not task.done():
                     task.cancel()
                     await asyncio.wait([task])

@@ -12,6 +12,7 @@ import contextlib
 import functools
 import time
 import warnings
+import weakref
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
@@ -68,6 +69,9 @@ class Engine:
         self._open_below: dict[str, list[NodeRun]] = {}
         self._unstored: list[NodeRun] = []
         self._left_behind: set[asyncio.Task[Any]] = set()
+        self._stopping: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()
+        self.is_ending = False
+        """Nobody listens any more, and the root is about to be cancelled."""
 
     async def run_root(self, root: BaseNode, run: NodeRun, *, is_fresh: bool) -> None:
         """Execute the root run to its end.
@@ -131,6 +135,7 @@ class Engine:
                     parent.settled.set_result(command)
             else:
                 stopping = {task for path, task in parent.tasks.items() if path in state.running}
+                self._stopping |= stopping
                 for task in stopping:
                     task.cancel()
                 self.loop.call_later(STOP_WITHIN_S, self._give_up, parent, state, stopping)
@@ -184,7 +189,7 @@ class Engine:
                 break
             except BaseException as error:  # whatever user code raises is the node's failure, retried and reported here
                 await self._stop_children(execution)
-                if is_stop(error):
+                if self._is_stop(error):
                     self._stopped(run, attempt)
                     raise
                 delay = await self._fail_attempt(execution, attempt, tries, own_failure(run, error), graph)
@@ -410,6 +415,7 @@ class Engine:
     async def stop_tasks(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
         """Cancel tasks and wait until they have ended; one that takes too long is left behind, and stores nothing."""
         running = {task for task in tasks if not task.done()}
+        self._stopping |= running
         for task in running:
             task.cancel()
         end = self.loop.time() + STOP_WITHIN_S
@@ -446,17 +452,19 @@ class Engine:
             stacklevel=2,
         )
 
+    def _is_stop(self, error: BaseException) -> bool:
+        """Say whether an error means that the run is stopped from outside, as against a failure of the node itself."""
+        if isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit)):
+            return True
+        task = asyncio.current_task()
+        if task is None or not isinstance(error, asyncio.CancelledError):
+            # A node may raise anything while it is stopped. `cancelling()` doesn't tell: a TaskGroup leaves it raised.
+            return self.is_ending or task in self._stopping
+        return task.cancelling() > 0
+
     def _refuse_left_behind(self) -> None:
         if self._left_behind and asyncio.current_task() in self._left_behind:
             raise asyncio.CancelledError
-
-
-def is_stop(error: BaseException) -> bool:
-    """Say whether an error means that the run is stopped from outside, as against a failure of the node itself."""
-    if isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit)):
-        return True
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def own_failure(run: NodeRun, error: BaseException) -> BaseException:
