@@ -93,7 +93,7 @@ class Runner:
         self.credential_service = credential_service
         self.auto_create_session = auto_create_session
 
-    async def run_async(
+    def run_async(
         self,
         *,
         user_id: str,
@@ -119,7 +119,7 @@ class Runner:
             AnswerError: an answer doesn't fit or its question isn't open; nothing was stored.
             Exception: what the first failing node raised, after all events.
         """
-        stream = self.follow(
+        return self.follow(
             user_id=user_id,
             session_id=session_id,
             invocation_id=invocation_id,
@@ -128,9 +128,6 @@ class Runner:
             run_config=run_config,
             yield_user_message=yield_user_message,
         )
-        async with contextlib.aclosing(stream) as events:
-            async for event in events:
-                yield event
 
     async def follow(
         self,
@@ -186,7 +183,7 @@ class Runner:
             task = asyncio.create_task(engine.run_root(self.agent, run, is_fresh=turn.is_new))
             task.add_done_callback(channel.close)
             try:
-                async for event in channel.events():
+                while (event := await channel.get()) is not None:
                     yield event
             finally:
                 channel.abandon()
@@ -262,6 +259,7 @@ class Channel:
 
     def __init__(self) -> None:
         self._waiting: deque[tuple[Event, asyncio.Future[None]]] = deque()
+        self._taken: asyncio.Future[None] | None = None
         self._wake: asyncio.Future[None] | None = None
         self._is_closed = False
         self._is_abandoned = False
@@ -285,18 +283,17 @@ class Channel:
         """Let producers go on without a listener."""
         self._is_abandoned = True
 
-    async def events(self) -> AsyncIterator[Event]:
-        """Yield the events until the channel is closed."""
-        while True:
-            while self._waiting:
-                event, taken = self._waiting.popleft()
-                yield event
-                if not taken.done():
-                    taken.set_result(None)
+    async def get(self) -> Event | None:
+        """Return the next event, `None` after the last one; the producer of the one before goes on."""
+        if self._taken is not None and not self._taken.done():
+            self._taken.set_result(None)
+        while not self._waiting:
             if self._is_closed:
-                return
+                return None
             self._wake = self._loop.create_future()
             await self._wake
+        event, self._taken = self._waiting.popleft()
+        return event
 
     def _notify(self) -> None:
         if self._wake is not None and not self._wake.done():
