@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -129,7 +130,7 @@ class ReadonlyContext:
         return MappingProxyType(self._invocation.session.state)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Place:
     """Where and how one node runs, settled before its body starts."""
 
@@ -149,13 +150,17 @@ class Context(ReadonlyContext):
         self._place = place
         self._state = State(invocation_context.session.state, {}, place.state_check)
         self.outcome = Outcome()
-        self.actions = EventActions()
         self.event_author: str | None = None
 
     @property
     def state(self) -> State:
         """The session's state; writes are seen at once and stored with the node's next event."""
         return self._state
+
+    @functools.cached_property
+    def actions(self) -> EventActions:
+        """What the node wants done besides its output."""
+        return EventActions()
 
     @property
     def node(self) -> BaseNode | None:
