@@ -225,13 +225,12 @@ def _arrive(state: GraphState, join: JoinNode, source: NodeRun | None, commands:
             earlier.held_for = tuple(path for path in earlier.held_for if path != run.path)
             commands.append(Keep(earlier))
         held[source.name] = source
-        note = f"{source.name} gave no output, so the join {join.name!r} gets None for it"
-        if source.output is None and note not in run.notes:
-            run.notes.append(note)
-            commands.append(Keep(run))
+        if source.output is None:
+            _note_silence(run, source, commands)
         source.held_for = (*source.held_for, run.path)
     wanted = state.graph.predecessors(join.name)
-    if len(held) + (START_NAME in wanted) < len(wanted):
+    missing = len(wanted) - len(held)
+    if missing > 1 or (missing == 1 and START_NAME not in wanted):
         return
     run.input = {name: held[name].output if name in held else state.input for name in wanted}
     run.sources = tuple(one.path for one in held.values())
@@ -243,6 +242,13 @@ def _arrive(state: GraphState, join: JoinNode, source: NodeRun | None, commands:
             commands.append(Keep(one))
     del state.gathering[join.name], state.arrived[join.name]
     _schedule(state, run, commands)
+
+
+def _note_silence(join_run: NodeRun, source: NodeRun, commands: list[Command]) -> None:
+    note = f"{source.name} gave no output, so the join {join_run.name!r} gets None for it"
+    if note not in join_run.notes:
+        join_run.notes.append(note)
+        commands.append(Keep(join_run))
 
 
 def _new_run(state: GraphState, node: BaseNode) -> NodeRun:
