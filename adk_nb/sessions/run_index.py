@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
+from typing import Any
 
-from adk_nb.events.read_only import thawed
-from adk_nb.events.record import NodeRun
+from adk_nb.events.read_only import ReadOnlyList, thawed
+from adk_nb.events.record import Attempt, NodeRun
 from adk_nb.events.values import cleaned_text, freeze
 
 
@@ -135,18 +136,24 @@ class _Invocation:
 
 _fields = attrgetter(*NodeRun.__slots__)
 _VALUES = ("input", "output", "route")
+_NONE: list[Any] = ReadOnlyList()  # most records have neither questions nor notes
 
 
 def kept(run: NodeRun) -> NodeRun:
     """Return a copy of a live record that no later change of the record, its lists or its values reaches."""
     copy = NodeRun(*_fields(run))
     copy.input, copy.output, copy.route = freeze(run.input), freeze(run.output), freeze(run.route)
-    copy.attempts = [replace(attempt, error_message=cleaned_text(attempt.error_message)) for attempt in run.attempts]
-    copy.questions = [
-        replace(question, payload=freeze(question.payload), answer=freeze(question.answer))
-        for question in run.questions
+    copy.attempts = [
+        Attempt(one.started_at, one.ended_at, one.error_type, cleaned_text(one.error_message), one.retry_at)
+        for one in run.attempts
     ]
-    copy.notes = [cleaned_text(note) for note in run.notes]
+    copy.questions = _NONE
+    if run.questions:
+        copy.questions = [
+            replace(question, payload=freeze(question.payload), answer=freeze(question.answer))
+            for question in run.questions
+        ]
+    copy.notes = [cleaned_text(note) for note in run.notes] if run.notes else _NONE
     copy.error_message = cleaned_text(run.error_message)
     return copy
 
