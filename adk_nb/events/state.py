@@ -107,8 +107,11 @@ class State:
         for key, before in list(self._handed_out.items()):
             now = self._value.get(key, _ABSENT)
             if now is not _ABSENT and now != before:
+                # Until the check has let it pass, the change is taken back: a refused value must not stay in the state.
+                self._value[key] = before
+                del self._handed_out[key]
                 self.check(key, now)
-                self._delta[key] = now
+                self._value[key] = self._delta[key] = now
                 self._handed_out[key] = copy.deepcopy(now)
 
 

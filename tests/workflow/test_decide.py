@@ -437,9 +437,9 @@ def graphs(draw: st.DrawFn) -> list[Any]:
         if draw(st.integers(0, 4)) == 0:
             edges.append(("START", target))
     for _ in range(draw(st.integers(0, 2))):
-        source = draw(st.integers(0, count - 1))
-        target = draw(st.integers(0, source))
-        link(made[source], made[target], draw(st.sampled_from(LABELS)))
+        later = draw(st.integers(0, count - 1))
+        earlier = draw(st.integers(0, later))
+        link(made[later], made[earlier], draw(st.sampled_from(LABELS)))
     return edges
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
 import pytest
@@ -294,10 +295,8 @@ def test_a_finished_root_never_runs_again() -> None:
         @node(rerun_on_resume=True)
         async def root(ctx: Context) -> str:
             runs.append(1)
-            try:
+            with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(ctx.run_node(slow), 0.01)
-            except TimeoutError:
-                pass
             return "done"
 
         talk = Conversation(root)

@@ -24,7 +24,7 @@ def letter(name: str) -> BaseNode:
 
 def said(value: Any) -> Any:
     """Return the text of a message, other values as they are."""
-    return value.parts[0].text if isinstance(value, types.Content) else value
+    return value.parts[0].text if isinstance(value, types.Content) and value.parts else value
 
 
 def placed(events: list[Event]) -> list[tuple[str, str | None, Any, list[str]]]:
@@ -194,7 +194,7 @@ def test_a_nested_workflow(is_last: bool) -> None:
 
 
 def test_dynamic_children() -> None:
-    """Children stand below their caller, numbered in call order or named by `run_id`; then comes the caller's output."""
+    """Children stand below their caller, numbered in call order or named by `run_id`; the caller's output is last."""
 
     async def test() -> None:
         b, c = letter("b"), letter("c")

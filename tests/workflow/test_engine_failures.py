@@ -19,7 +19,7 @@ from adk_nb.workflow import BaseNode, JoinNode, RetryConfig, Workflow, node
 from adk_nb.workflow.context import Context
 from tests.workflow.driving import Conversation, lines, run
 
-AT_ONCE = {"initial_delay": 0, "jitter": 0}
+AT_ONCE: dict[str, Any] = {"initial_delay": 0, "jitter": 0}
 
 
 def failing(times: int, name: str = "flaky", error: Callable[[], BaseException] = lambda: ValueError("no")) -> BaseNode:
@@ -200,7 +200,7 @@ def test_a_timeout() -> None:
 
 
 def test_a_timeout_of_a_workflow_stops_everything_below() -> None:
-    """The nodes inside are cancelled; the workflow fails; continuing runs what was stopped and nothing that finished."""
+    """The nodes inside are cancelled, the workflow fails; continuing runs what was stopped, nothing that finished."""
 
     async def test() -> None:
         ran = []
@@ -293,7 +293,7 @@ def test_failures_in_the_same_moment() -> None:
 
 
 def test_a_failed_run_can_be_continued() -> None:
-    """Going on with the same invocation runs what failed or was stopped; what finished, with None too, isn't run again."""
+    """Going on runs what failed or was stopped; what finished, with None too, isn't run again."""
 
     async def test() -> None:
         ran = []
@@ -482,7 +482,7 @@ def test_a_consumer_that_walks_away_ends_the_run() -> None:
 @pytest.mark.parametrize("reaction", ["swallows", "raises", "goes on in a generator", "ignores GeneratorExit"])
 @pytest.mark.parametrize("retries", [False, True])
 def test_a_node_that_resists_its_end_ends_all_the_same(reaction: str, retries: bool) -> None:
-    """Whatever a node makes of its cancellation: the generator closes, no successor starts, no retry, no task is left."""
+    """Whatever a node makes of its cancellation: the stream closes, nothing else starts, no task is left."""
 
     async def test() -> None:
         started = []
@@ -663,7 +663,7 @@ def test_state_that_can_not_be_kept_is_refused_at_its_node(way: str) -> None:
 
 
 def test_what_was_handed_on_can_not_be_changed_afterwards() -> None:
-    """Output, input and question payload are snapshots: later changes reach neither siblings, successors nor history."""
+    """Outputs and inputs are snapshots: later changes reach neither siblings, successors nor history."""
 
     async def test() -> None:
         held: dict[str, Any] = {"n": [1]}
@@ -695,6 +695,7 @@ def test_a_caught_child_failure_lets_the_parent_go_on() -> None:
 
     async def test() -> None:
         error = ValueError("x")
+        caught: list[DynamicNodeFailError] = []
 
         def bad() -> None:
             raise error
@@ -704,14 +705,15 @@ def test_a_caught_child_failure_lets_the_parent_go_on() -> None:
             try:
                 await ctx.run_node(bad)
             except DynamicNodeFailError as failure:
-                assert failure.error is error
-                assert failure.error_node_path == "wf@1/parent@1/bad@1"
+                caught.append(failure)
                 return "caught"
             return "never"
 
         talk = Conversation(Workflow(name="wf", edges=[("START", parent)]))
         await talk.say()
         assert (await talk.root()).output == "caught"
+        assert caught[0].error is error
+        assert caught[0].error_node_path == "wf@1/parent@1/bad@1"
         assert await talk.go_on() == []
 
     run(test)

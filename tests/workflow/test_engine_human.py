@@ -231,7 +231,7 @@ def test_one_id_in_every_pass_of_a_loop() -> None:
 
 
 def test_a_rerun_node_gets_its_first_input_again_and_asks_only_what_is_missing() -> None:
-    """It runs again only for an answer of its own, with the same input and all its answers; an open question isn't repeated."""
+    """It runs again only for an answer of its own, with the same input; an open question isn't repeated."""
 
     async def test() -> None:
         runs: list[Any] = []

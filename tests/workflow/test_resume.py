@@ -1,4 +1,4 @@
-"""Cut a run anywhere and go on: nothing that finished runs again, every question is asked once, the outcome is the same.
+"""Cut a run anywhere and go on: what finished doesn't run again, questions are asked once, the outcome is the same.
 
 Two cuts are made. A soft one: the caller walks away after an event, so that the engine still ends in order. A hard one:
 the store takes nothing any more from some write on, as if the process had been killed there.
@@ -117,7 +117,7 @@ def makers(draw: st.DrawFn, depth: int = 1) -> Any:
     count = draw(st.integers(1, 4))
     plans = [draw(PLANS) for _ in range(count)]
     holds = [depth > 0 and draw(st.integers(0, 5)) == 0 for _ in range(count)]
-    nested = [draw(makers(depth=depth - 1)) if hold else None for hold in holds]
+    nested: list[Any] = [draw(makers(depth=depth - 1)) if hold else None for hold in holds]
     children = [
         [
             draw(PLANS.filter(lambda plan: plan.kind not in ("gather", "sequence")))
@@ -152,7 +152,7 @@ def makers(draw: st.DrawFn, depth: int = 1) -> Any:
         if loop is not None and nested[loop] is None and not joins[loop]:
             edges.append((made[loop], {"y": made[0]}))
         # One node gives the output, so that no two terminal ones contradict each other.
-        terminal = {i for i in range(count)} - {j for of in sources for j in of} - {loop}
+        terminal = set(range(count)) - {j for of in sources for j in of} - {loop}
         edges.extend((made[i], node(lambda node_input: None, name=f"{name}end{i}")) for i in sorted(terminal))
         return Workflow(name=name, edges=edges, max_concurrency=limit)
 
@@ -252,7 +252,7 @@ EXAMPLES = int(os.environ.get("ADK_NB_TEST_EXAMPLES", "20"))
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(make=makers())
 def test_a_run_cut_after_any_event_comes_to_the_same_end(make: Any) -> None:
-    """Walk away after the k-th event, for every k, and go on in a new runner: outputs, routes and state are the same."""
+    """Walk away after the k-th event, for every k, and go on in a new runner: outputs and state are the same."""
 
     async def test() -> None:
         expected, events, _, state = await whole(make)

@@ -1,4 +1,4 @@
-"""The examples that people meet first, as written in the text that introduces graph workflows, with models that follow a script."""
+"""The examples that people meet first when they read about graph workflows, with models that follow a script."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from adk_nb.testing import ScriptedModel
 from adk_nb.workflow import JoinNode, RetryConfig, node
 from tests.workflow.driving import Conversation, lines, outputs, run
 
-AT_ONCE = {"initial_delay": 0, "jitter": 0}
+AT_ONCE: dict[str, Any] = {"initial_delay": 0, "jitter": 0}
 
 
 class CityTime(BaseModel):
