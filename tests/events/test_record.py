@@ -10,7 +10,7 @@ import pytest
 from adk_nb.events import NodeRun, Question, Status
 from adk_nb.events.record import run_from_dict, run_to_dict
 from adk_nb.events.stored import run_from_json, run_to_json
-from adk_nb.testing.sessions import assert_same_record, record, whole_record
+from adk_nb.testing.samples import assert_same_record, record, whole_record
 
 
 def test_records_survive_json() -> None:

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from adk_nb.errors import DataError, WorkflowDataError
 from adk_nb.events.read_only import ReadOnlyDict, ReadOnlyList, ReadOnlySet, thawed
 from adk_nb.events.values import cleaned_text, freeze, from_json, needs_packing, pack, snapshot, to_json, unpack
-from adk_nb.testing.sessions import TYPED, assert_same
+from adk_nb.testing.samples import TYPED, assert_same
 
 
 class Colour(enum.Enum):

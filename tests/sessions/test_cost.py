@@ -11,7 +11,7 @@ import pytest
 
 from adk_nb.events import Event, Question, Status
 from adk_nb.sessions import InMemorySessionService, SqliteSessionService
-from adk_nb.testing.sessions import APP, record
+from adk_nb.testing.samples import APP, record
 
 
 async def finished_runs(service: Any, count: int) -> None:

@@ -12,7 +12,7 @@ import pytest
 from adk_nb.errors import StaleSessionError
 from adk_nb.events import Event, Status
 from adk_nb.sessions import SqliteSessionService
-from adk_nb.testing.sessions import APP, record
+from adk_nb.testing.samples import APP, record
 
 sqlite_module = pytest.importorskip("google.adk.sessions.sqlite_session_service", reason="google-adk isn't installed")
 events_module = pytest.importorskip("google.adk.events.event", reason="google-adk isn't installed")

@@ -22,7 +22,7 @@ from adk_nb.events import Event, Status
 from adk_nb.sessions import InMemorySessionService, SqliteSessionService
 from adk_nb.sessions.processes import is_alive, start_of, this_process
 from adk_nb.sessions.sqlite_knowledge import Append
-from adk_nb.testing.sessions import APP, record
+from adk_nb.testing.samples import APP, record
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,7 +31,7 @@ import asyncio, sys
 from adk_nb.errors import *
 from adk_nb.events import Event, Status
 from adk_nb.sessions import SqliteSessionService
-from adk_nb.testing.sessions import APP, record
+from adk_nb.testing.samples import APP, record
 path, name = sys.argv[1:3]
 service = SqliteSessionService(path, lock_timeout=60)
 """

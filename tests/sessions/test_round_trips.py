@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from adk_nb.events import Attempt, Event, EventActions, NodeInfo, NodeRun, Question, Status
 from adk_nb.events.values import snapshot
 from adk_nb.sessions import BaseSessionService, InMemorySessionService, SqliteSessionService
-from adk_nb.testing.sessions import APP, assert_same, assert_same_record
+from adk_nb.testing.samples import APP, assert_same, assert_same_record
 
 texts = st.text(st.characters(codec="utf-8"), max_size=20)
 numbers = st.one_of(st.integers(), st.integers(-(2**200), 2**200), st.floats(allow_nan=False))

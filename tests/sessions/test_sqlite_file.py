@@ -14,7 +14,7 @@ import pytest
 from adk_nb.errors import SessionBusyError, SessionStoreError
 from adk_nb.events import Event
 from adk_nb.sessions import SqliteSessionService
-from adk_nb.testing.sessions import APP
+from adk_nb.testing.samples import APP
 
 ADK_EVENTS = (
     "CREATE TABLE events (id TEXT, app_name TEXT, user_id TEXT, session_id TEXT, invocation_id TEXT, "
