@@ -221,7 +221,8 @@ class Context(ReadonlyContext):
         labels = value if isinstance(value, list) else [value]
         if value is not None and not all(isinstance(label, (str, int, bool)) for label in labels):
             raise WorkflowDataError(
-                f"Node {self.agent_name!r} set ctx.route to {value!r:.80}: a route is a str, int or bool, or a list of them."
+                f"Node {self.agent_name!r} set ctx.route to {value!r:.80}: a route is a str, int or bool, or a list "
+                f"of them."
             )
         self.outcome.route, self.outcome.is_route_sent = value, False
 
