@@ -5,8 +5,9 @@ Names are loaded when they are first used, so that `import adk_nb` costs next to
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from adk_nb.lazy import loaded_when_used
 
 if TYPE_CHECKING:
     from adk_nb.agents import Agent
@@ -29,6 +30,7 @@ _HOMES = {
     "Runner": "adk_nb.runners",
     "Workflow": "adk_nb.workflow",
     "__version__": "adk_nb.version",
+    "calculator": "adk_nb.calculator",  # a room that can be called
     "configure": "adk_nb.notebook.settings",
     "run": "adk_nb.notebook.run",
     "run_sync": "adk_nb.notebook.run",
@@ -52,17 +54,4 @@ __all__ = [
     "use_model",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name == "calculator":
-        return importlib.import_module("adk_nb.calculator")  # a room that can be called
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'adk_nb' has no attribute {name!r}")
-    value = getattr(importlib.import_module(home), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+__getattr__, __dir__ = loaded_when_used(__name__, _HOMES)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from adk_nb.lazy import loaded_when_used
 
 if TYPE_CHECKING:
     from adk_nb.agents.base_agent import BaseAgent
@@ -17,21 +18,13 @@ __all__ = ["Agent", "BaseAgent", "Context", "InvocationContext", "LlmAgent", "Re
 
 # Loaded when first named: the workflow room needs some of these modules before an agent can be loaded.
 _HOMES = {
-    "Agent": "llm_agent",
-    "BaseAgent": "base_agent",
-    "Context": "context",
-    "InvocationContext": "invocation_context",
-    "LlmAgent": "llm_agent",
-    "ReadonlyContext": "readonly_context",
-    "RunConfig": "run_config",
+    "Agent": "adk_nb.agents.llm_agent",
+    "BaseAgent": "adk_nb.agents.base_agent",
+    "Context": "adk_nb.agents.context",
+    "InvocationContext": "adk_nb.agents.invocation_context",
+    "LlmAgent": "adk_nb.agents.llm_agent",
+    "ReadonlyContext": "adk_nb.agents.readonly_context",
+    "RunConfig": "adk_nb.agents.run_config",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = loaded_when_used(__name__, _HOMES)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from adk_nb.lazy import loaded_when_used
 
 if TYPE_CHECKING:
     from adk_nb.frames.events import events_frame
@@ -13,8 +14,4 @@ _HOMES = {"events_frame": "adk_nb.frames.events", "nodes_frame": "adk_nb.frames.
 
 __all__ = ["events_frame", "nodes_frame"]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = loaded_when_used(__name__, _HOMES)

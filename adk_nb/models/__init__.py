@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from adk_nb.lazy import loaded_when_used
 from adk_nb.models.base_llm import BaseLlm
 from adk_nb.models.llm_request import LlmRequest
 from adk_nb.models.llm_response import LlmResponse
@@ -15,15 +16,5 @@ if TYPE_CHECKING:
 
 __all__ = ["BaseLlm", "Gemini", "LLMRegistry", "LlmRequest", "LlmResponse", "current_model", "use_model"]
 
-
-def __getattr__(name: str) -> Any:
-    if name == "Gemini":
-        # The client is loaded when Gemini is first named, so that offline work doesn't pay for it.
-        from adk_nb.models.google_llm import Gemini
-
-        return Gemini
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+# The client is loaded when Gemini is first named, so that offline work doesn't pay for it.
+__getattr__, __dir__ = loaded_when_used(__name__, {"Gemini": "adk_nb.models.google_llm"})
