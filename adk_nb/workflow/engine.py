@@ -200,6 +200,7 @@ class Engine:
                 execution.begin_again()
         attempt.ended_at = time.time()
         await self._finish(execution, final, graph)
+        execution.context = None  # they hold each other: without this only the garbage collector would free them
 
     def _stopped(self, run: NodeRun, attempt: Attempt) -> None:
         attempt.ended_at = run.ended_at = time.time()
