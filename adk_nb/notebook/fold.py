@@ -7,6 +7,7 @@ their path below the root (`inner/a`), as in a drawn graph.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -16,6 +17,7 @@ from typing import Any
 from adk_nb.events.event import Event
 from adk_nb.events.paths import node_names, parent_path
 from adk_nb.events.record import NodeRun, Question
+from adk_nb.frames.notes import Notes
 from adk_nb.frames.plain import glance, plain
 from adk_nb.frames.reading import Asked, Usage, answers_in, kind_of, label_of, questions_in, usage_of, what_of
 from adk_nb.notebook.forms import fields_of
@@ -27,6 +29,7 @@ ROWS_KEPT = 1_000
 RESULT_LIMIT = 60_000
 """Characters of JSON up to which a result is kept whole."""
 WHAT_LIMIT = 180
+WARNINGS_SHOWN = 20
 
 _ACTIVE = ("waiting", "running", "gathering", "pending")
 _IDLE = ("waiting", "completed", "incomplete", "failed", "cancelled", "stopped")
@@ -172,7 +175,7 @@ class RunFold:
         self._open: dict[str, list[str]] = {}
         self._result: dict[str, Any] | None = None
         self._error: dict[str, Any] | None = None
-        self._warnings: list[dict[str, str]] = []
+        self._notes = Notes()
         self._forget_changes()
 
     def _forget_changes(self) -> None:
@@ -183,7 +186,7 @@ class RunFold:
         self._new_edges: list[tuple[str, str]] = []
         self._new_rows: dict[int, Row] = {}
         self._new_questions: dict[str, None] = {}
-        self._new_warnings = 0
+        self._notes_changed = False
 
     # What happens
 
@@ -291,14 +294,15 @@ class RunFold:
         self._set_status(seen, run.status.value)
         if len(run.notes) > seen.notes:
             for note in run.notes[seen.notes :]:
-                self.warn(note, run.name)
+                self._notes.add(run.path, run.name, note)
             seen.notes = len(run.notes)
+            self._notes_changed = True
         self._node_changed(seen.node)
 
     def warn(self, message: str, node: str = "") -> None:
         """Add a warning for the person."""
-        self._warnings.append({"node": node, "message": message})
-        self._new_warnings += 1
+        self._notes.add("", node, message)
+        self._notes_changed = True
         self._changed()
 
     # What a view reads
@@ -330,7 +334,7 @@ class RunFold:
             "questions": [dict(question) for question in self._questions.values()],
             "result": self._result,
             "error": self._error,
-            "warnings": list(self._warnings),
+            "warnings": self._warnings_json(),
         }
 
     def take_changes(self, rows: int = ROWS_KEPT) -> dict[str, Any] | None:
@@ -339,7 +343,7 @@ class RunFold:
         `rows` is how many of the newest rows to tell; older ones are in `snapshot`.
 
         Keys are those of `snapshot`; a key that is missing has not changed. `nodes` and `questions` hold the changed
-        ones, `edges` and `warnings` the new ones, `rows` the new and the changed ones.
+        ones, `edges` the new ones, `rows` the new and the changed ones.
         """
         if not self._is_changed:
             return None
@@ -359,8 +363,8 @@ class RunFold:
             changes["questions"] = [dict(self._questions[key]) for key in self._new_questions]
         if self._outcome_changed:
             changes["result"], changes["error"] = self._result, self._error
-        if self._new_warnings:
-            changes["warnings"] = self._warnings[-self._new_warnings :]
+        if self._notes_changed:
+            changes["warnings"] = self._warnings_json()
         self._forget_changes()
         return changes
 
@@ -403,6 +407,13 @@ class RunFold:
             "events": self.events_seen,
             "open": sum(len(keys) for keys in self._open.values()),
         }
+
+    def _warnings_json(self) -> list[dict[str, str]]:
+        notes = list(itertools.islice(self._notes, WARNINGS_SHOWN))
+        left = len(self._notes) - len(notes)
+        if left:
+            notes.append(("", f"… and {left:,} more in run.warnings"))
+        return [{"node": node, "message": message} for node, message in notes]
 
     def _turn_by_answer(self, at: float) -> None:
         """An answer starts a turn: whatever lies between it and the happening before was waiting."""

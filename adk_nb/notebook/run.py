@@ -24,6 +24,7 @@ from adk_nb import frames
 from adk_nb.errors import AnswerError, ConfigurationError, LlmCallsLimitExceededError, one_of
 from adk_nb.events.event import Event, new_id
 from adk_nb.events.record import NodeRun, Status
+from adk_nb.frames.notes import Notes, sentence
 from adk_nb.frames.reading import Usage, total_usage
 from adk_nb.models.use import as_model, use_model
 from adk_nb.notebook.fold import RunFold
@@ -215,8 +216,7 @@ class Run:
     @property
     def warnings(self) -> list[str]:
         """What a person should know, each with the node's name, once."""
-        notes = [f"{run.name}: {note}" for run in self._records.values() for note in run.notes]
-        return [*self._warned, *notes]
+        return [*self._warned, *(sentence(node, note) for node, note in Notes(self._records.values()))]
 
     @property
     def usage(self) -> Usage:

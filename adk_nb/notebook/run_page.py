@@ -17,6 +17,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from adk_nb.frames.notes import sentence
 from adk_nb.frames.plain import glance, one_line
 from adk_nb.notebook.fold import duration
 from adk_nb.notebook.graph_text import graph_text
@@ -25,6 +26,8 @@ from adk_nb.notebook.layout import LayoutError
 from adk_nb.workflow.description import GraphDescription
 
 _STATIC = Path(__file__).parent / "static"
+_ACTING = re.compile("[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+"""Characters that act instead of showing: they stand as their escapes, as in the live view."""
 STATIC_ROWS = 100
 """Event rows in the HTML that is read without scripts; the newest ones."""
 STATUS_WORDS = {"waiting": "waiting for you", "stopped": "stopped at a limit"}
@@ -133,7 +136,8 @@ def _static_question(question: dict[str, Any]) -> str:
         lines.append(f"<pre>{_e(_indented(question['payload']))}</pre>")
     if question["answered"] is None:
         lines.append(
-            f"<p>{_e(question['node'])} asks; no answer yet. Answer with <code>await run.respond(…)</code>.</p>"
+            f"<p>{_e(question['node'])} asks; no answer yet. This is a saved copy: a form stands here while the kernel "
+            "that asked is running. After a restart, run the cell again to be asked again.</p>"
         )
     else:
         lines.append(
@@ -196,7 +200,7 @@ def as_text(snapshot: Snapshot) -> str:
         asked = one_line(question["message"] or "Input is needed", 200)
         if question["answered"] is None:
             lines.append(f"? {question['node']} asks: {asked}")
-            lines.append(f"  answer with: await run.respond(answer, {question['interrupt_id']!r})")
+            lines.append(f"  while its kernel runs, answer with: await run.respond(answer, {question['interrupt_id']!r})")
         else:
             lines.append(f"{question['node']} asked: {asked} · answered: {glance(question['answer'])}")
     if snapshot["error"]:
@@ -208,7 +212,7 @@ def as_text(snapshot: Snapshot) -> str:
 
 
 def _warned(warning: dict[str, str]) -> str:
-    return f"{warning['node']}: {warning['message']}" if warning["node"] else warning["message"]
+    return sentence(warning["node"], warning["message"])
 
 
 def _indented(value: Any) -> str:
@@ -220,4 +224,8 @@ def _clock(seconds: float) -> str:
 
 
 def _e(text: Any) -> str:
-    return html.escape(str(text))
+    return html.escape(_ACTING.sub(_escape_of, str(text)))
+
+
+def _escape_of(found: re.Match[str]) -> str:
+    return "" if found[0] == "\r" else f"\\u{ord(found[0]):04x}"

@@ -351,7 +351,7 @@ def test_text_of_a_waiting_run_says_how_to_answer() -> None:
         text = as_text(made.fold.snapshot())
         assert text.splitlines()[1:] == [
             "? ask asks: How <b>much</b>?",
-            "  answer with: await run.respond(answer, 'q')",
+            "  while its kernel runs, answer with: await run.respond(answer, 'q')",
         ]
         assert "waiting for 'q'" in repr(made)
         assert "<Run of flow" in repr(made)

@@ -20,6 +20,12 @@
 const ROWS_DRAWN = 500;
 const ROWS_HELD = 1000;
 const NODE_STATES = ["pending", "running", "waiting", "completed", "failed", "cancelled", "incomplete", "gathering"];
+const UNREACHED =
+  "Not answered yet. This is a saved copy: a form stands here while the kernel that asked is running. " +
+  "After a restart, run the cell again to be asked again.";
+const LOST =
+  "This form can't be sent any more. Run the cell again to be asked again. A run that is kept in a file " +
+  "can also be answered from code, with Runner and answer_content.";
 const STATUS_WORDS = { waiting: "waiting for you", stopped: "stopped at a limit" };
 
 // Building blocks
@@ -28,8 +34,16 @@ const STATUS_WORDS = { waiting: "waiting for you", stopped: "stopped at a limit"
 function html(tag, name = "", ...children) {
   const element = document.createElement(tag);
   if (name) element.className = name;
-  element.append(...children);
+  element.append(...children.map((child) => (typeof child === "string" ? visible(child) : child)));
   return element;
+}
+
+/** A text in which what acts instead of showing (control characters, turned directions) stands as its escape. */
+export function visible(text) {
+  return text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]/gu, (c) => {
+    if (c === "\r") return "";
+    return `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
 }
 
 function button(label, name, act) {
@@ -117,7 +131,7 @@ export class RunState {
     for (const question of changes.questions ?? []) this.questions.set(question.key, question);
     if ("result" in changes) this.result = changes.result;
     if ("error" in changes) this.error = changes.error;
-    if (changes.warnings) this.warnings = [...this.warnings, ...changes.warnings];
+    if (changes.warnings) this.warnings = changes.warnings;
     return isGap;
   }
 }
@@ -138,16 +152,16 @@ class Header {
 
   draw(state, isLive) {
     const { header } = state;
-    const word = STATUS_WORDS[header.status] ?? header.status;
+    const word = state.lost || (STATUS_WORDS[header.status] ?? header.status);
     // Written only when it changes: a screen reader speaks every change.
     if (this.pillText.textContent !== word) this.pillText.textContent = word;
-    this.pill.dataset.status = header.status;
-    this.name.textContent = header.name;
+    this.pill.dataset.status = state.lost ? "lost" : header.status;
+    this.name.textContent = visible(header.name);
     const calls = [];
     if (header.model_calls) calls.push(count(header.model_calls, "model call"));
     if (header.tokens) calls.push(count(header.tokens, "token"));
     this.counts.replaceChildren(...calls.map((text) => html("span", "", text)));
-    this.stop.hidden = !isLive || !["running", "waiting"].includes(header.status);
+    this.stop.hidden = !isLive || state.lost || !["running", "waiting"].includes(header.status);
   }
 
   tick(state, now) {
@@ -183,6 +197,11 @@ class GraphPane {
     for (const group of svg.querySelectorAll("[data-source]")) {
       this.edges.push({ group, key: JSON.stringify([group.dataset.source, group.dataset.target]) });
     }
+    this.inView = "";
+    new ResizeObserver(() => {
+      this.inView = "";
+      if (this.state) this.follow();
+    }).observe(this.element);
     this.starts = [...this.nodes.values()].filter(({ group }) => group.classList.contains("adknb-kind-start"));
   }
 
@@ -198,6 +217,26 @@ class GraphPane {
         (edge) => edge.group.dataset.source === group.dataset.path && state.edges.has(edge.key),
       );
       setState(group, isLeft ? "completed" : "pending");
+    }
+    this.state = state;
+    this.follow();
+  }
+
+  /** Bring the node that asks or works into view, inside this box only, once each time that it is another one. */
+  follow() {
+    const { state } = this;
+    const inner = (status) => {
+      const found = [...this.nodes.keys()].filter((path) => state.nodes.get(path)?.status === status);
+      return found.sort((a, b) => b.split("/").length - a.split("/").length)[0];
+    };
+    const path = inner("waiting") ?? inner("running") ?? "";
+    if (!path || path === this.inView || !this.element.clientWidth) return;
+    this.inView = path;
+    const frame = this.element.getBoundingClientRect();
+    const node = this.nodes.get(path).group.getBoundingClientRect();
+    for (const [axis, start, end] of [["scrollLeft", "left", "right"], ["scrollTop", "top", "bottom"]]) {
+      if (node[start] >= frame[start] && node[end] <= frame[end]) continue;
+      this.element[axis] += (node[start] + node[end] - frame[start] - frame[end]) / 2;
     }
   }
 
@@ -232,11 +271,15 @@ function nodeDetail(node, now) {
 function fitText(element, text, box) {
   if (element.dataset.full === text) return;
   element.dataset.full = text;
+  text = visible(text);
   element.textContent = text;
   const room = (box?.getBBox?.().width ?? 0) - 50;
   if (room <= 0) return;
-  for (let end = text.length; end > 1 && element.getComputedTextLength() > room; end--) {
-    element.textContent = `${text.slice(0, end - 1).trimEnd()}…`;
+  // A part between dots goes as a whole, because a cut number is a wrong one.
+  for (let end = text.length; end > 1 && element.getComputedTextLength() > room; ) {
+    const dot = text.lastIndexOf(" · ", end - 1);
+    end = dot > 0 ? dot : end - 1;
+    element.textContent = dot > 0 ? text.slice(0, end) : `${text.slice(0, end).trimEnd()}…`;
   }
 }
 
@@ -388,12 +431,12 @@ function fillRow(line, [number, seconds, node, kind, what, tokens, isData, path]
   const [c0, c1, c2, c3, c4, c5] = line.children;
   c0.textContent = number;
   c1.textContent = seconds.toFixed(2);
-  c2.textContent = node;
+  c2.textContent = visible(node);
   const mark = html("span", "adknb-run-kind", kind);
   mark.dataset.kind = kind.split(" ")[0];
   c3.replaceChildren(mark);
   c4.replaceChildren(isData ? html("code", "", what) : html("bdi", "", what));
-  c4.title = what;
+  c4.title = visible(what);
   c5.textContent = tokens === null ? "" : tokens.toLocaleString("en");
   line.adknbPath = path;
 }
@@ -735,9 +778,18 @@ class QuestionForm {
       (field.fields ?? []).forEach(gather);
     };
     this.question.fields.forEach(gather);
-    this.setBusy(true);
+    if (this.send.disabled) return;
     this.showErrors({});
+    this.setBusy(true);
     this.port.send({ kind: "answer", key: this.question.key, values, json: this.jsonText });
+  }
+
+  /** The kernel is gone: what was typed stays to be read and copied, and can't be sent. */
+  lose(words) {
+    this.setBusy(true);
+    this.send.textContent = "Send answer";
+    this.asJson.disabled = true;
+    this.message.textContent = words;
   }
 
   setBusy(isBusy) {
@@ -754,12 +806,12 @@ class QuestionForm {
     for (const [key, place] of own) {
       if (!place.bad) continue;
       const text = errors[key] ?? "";
-      place.bad.textContent = text;
+      place.bad.textContent = visible(text);
       place.input.classList.toggle("adknb-run-wrong", Boolean(text));
       if (place.input.matches("input, textarea, select")) place.input.setAttribute("aria-invalid", String(Boolean(text)));
       if (text && !first) first = place.input;
     }
-    this.message.textContent = rest.join(" ");
+    this.message.textContent = visible(rest.join(" "));
     if (Object.keys(errors).length) {
       this.setBusy(false);
       (first?.matches("input, textarea, select") ? first : first?.querySelector("button"))?.focus();
@@ -777,7 +829,7 @@ function questionView(question) {
   if (question.answered === null) {
     box.append(html("p", "adknb-run-soft", `${question.node} asks · open`));
     if (question.payload !== null) box.append(valueView(question.payload));
-    box.append(html("p", "adknb-run-soft", "Answer with ", html("code", "", "await run.respond(…)"), "."));
+    box.append(html("p", "adknb-run-soft", UNREACHED));
     return box;
   }
   box.classList.add("adknb-run-answered");
@@ -804,6 +856,7 @@ class SidePane {
     // Forms stay as they are while somebody types: only a change of what is shown redraws.
     const shown = JSON.stringify([
       Boolean(port),
+      Boolean(state.lost),
       isSettled,
       open.map((question) => question.key),
       answered.map((question) => question.key),
@@ -822,7 +875,9 @@ class SidePane {
       if (!this.forms.has(question.key)) {
         this.forms.set(question.key, new QuestionForm(question, port, index + 1, open.length));
       }
-      return parts.push(this.forms.get(question.key).element);
+      const form = this.forms.get(question.key);
+      if (state.lost) form.lose(LOST);
+      return parts.push(form.element);
     });
     if (state.result) parts.push(html("div", "adknb-run-card", html("h4", "", "Result"), resultView(state.result)));
     parts.push(...answered.reverse().slice(0, 50).map(questionView));
@@ -830,6 +885,12 @@ class SidePane {
     this.element.hidden = parts.length === 0;
     if (hadFocus && this.element.contains(hadFocus)) hadFocus.focus({ preventScroll: true });
   }
+}
+
+/** A warning with its node's name, which many begin with. */
+function warningView({ node, message }) {
+  const rest = message.startsWith(`${node} `) ? message.slice(node.length) : `: ${message}`;
+  return node ? html("div", "", html("b", "", node), rest) : html("div", "", message);
 }
 
 // The view
@@ -862,12 +923,23 @@ export class RunView {
 
   /** The kernel's time, or nothing where no kernel tells it. */
   now() {
-    return this.offset === null || this.isSettled ? null : Date.now() / 1000 - this.offset;
+    return this.offset === null || this.isSettled || this.state.lost ? null : Date.now() / 1000 - this.offset;
+  }
+
+  /** The kernel that ran it is gone, and the run with it. @param {string} word what became of the kernel */
+  lose(word) {
+    if (this.isSettled || this.state.lost) return;
+    const { header } = this.state;
+    // Clocks stand still where they were.
+    const on = header.since === null || this.now() === null ? 0 : Math.max(0, this.now() - header.since);
+    header[header.status === "running" ? "busy_s" : "waiting_s"] += on;
+    this.state.lost = word;
+    this.draw([]);
   }
 
   draw(rows) {
     const { state } = this;
-    this.root.dataset.status = state.header.status;
+    this.root.dataset.status = state.lost ? "lost" : state.header.status;
     this.header.draw(state, Boolean(this.port));
     this.header.tick(state, this.now());
     this.graph.draw(state, this.now());
@@ -881,10 +953,9 @@ export class RunView {
 
   drawNotes() {
     const { warnings } = this.state;
-    if (this.notes.childElementCount !== warnings.length) {
-      this.notes.replaceChildren(
-        ...warnings.map(({ node, message }) => html("div", "", node ? html("b", "", `${node}: `) : "", message)),
-      );
+    if (this.warned !== warnings) {
+      this.warned = warnings;
+      this.notes.replaceChildren(...warnings.map(warningView));
     }
     this.notes.hidden = warnings.length === 0;
   }
@@ -912,7 +983,7 @@ export class RunView {
   }
 
   tick() {
-    if (this.isSettled) return;
+    if (this.isSettled || this.state.lost) return;
     this.header.tick(this.state, this.now());
     this.graph.tick(this.state, this.now());
   }
@@ -979,19 +1050,28 @@ function initialize({ model }) {
   const key = model.get("_key");
   const base = () => ({ snapshot: model.get("base"), now: model.get("now") });
   let typed = null;
+  const lose = (word) => viewsOf(key).forEach((view) => view.lose(word));
+  // A line whose other end is gone raises when it is used.
+  const attempt = (act) => {
+    try {
+      act();
+    } catch {
+      lose("kernel gone");
+    }
+  };
   const port = {
-    send: (message) => model.send(message),
+    send: (message) => attempt(() => model.send(message)),
     drafts: () => model.get("drafts") ?? {},
     draft(question, values) {
       const drafts = { ...port.drafts(), [question]: values };
       model.set("drafts", drafts);
       clearTimeout(typed);
-      typed = setTimeout(() => model.save_changes(), 300);
+      typed = setTimeout(() => attempt(() => model.save_changes()), 300);
     },
     greet(view) {
       view.takeSnapshot(base());
       view.connect(port);
-      model.send({ kind: "snapshot" });
+      port.send({ kind: "snapshot" });
     },
   };
   const onMessage = (message) => {
@@ -1001,8 +1081,17 @@ function initialize({ model }) {
       else if (message.kind === "snapshot") view.takeSnapshot(message);
       else if (message.kind === "errors") view.showErrors(message);
     }
-    if (isGap) model.send({ kind: "snapshot" });
+    if (isGap) port.send({ kind: "snapshot" });
   };
+  // JupyterLab and Notebook 7 show their kernel here; elsewhere a loss is noticed when something is sent.
+  const kernel = model.widget_manager?.kernel;
+  const onStatus = (_, status) => {
+    if (["restarting", "autorestarting"].includes(status)) lose("kernel restarted");
+    else if (["dead", "terminating"].includes(status)) lose("kernel gone");
+  };
+  const onGone = () => lose("kernel gone");
+  kernel?.statusChanged?.connect(onStatus);
+  kernel?.disposed?.connect(onGone);
   const onBase = () => viewsOf(key).forEach((view) => view.takeSnapshot(base()));
   model.on("msg:custom", onMessage);
   model.on("change:base", onBase);
@@ -1011,6 +1100,8 @@ function initialize({ model }) {
   return () => {
     model.off("msg:custom", onMessage);
     model.off("change:base", onBase);
+    kernel?.statusChanged?.disconnect(onStatus);
+    kernel?.disposed?.disconnect(onGone);
     clearTimeout(typed);
     if (meeting.ports.get(key) !== port) return;
     meeting.ports.delete(key);
