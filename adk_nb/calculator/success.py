@@ -1,7 +1,6 @@
 """How often each design stays on the intended path, when every choice of the next step is right with the same chance.
 
-Mistakes are taken as independent, as the text "What Does Putting Code in Charge Save?" does. Powers are computed as
-exp(n·ln p), which holds for any length.
+Mistakes are taken as independent. Powers are computed as exp(n·ln p), which holds for any length.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """How many tokens each design sends, in the simple model: every step adds the same amount, nothing is cached.
 
-The model is that of the text "What Does Putting Code in Charge Save?": an agent loop makes a call at every step and
-each call resends a context grown by every earlier result; a graph makes a call only where judgment is needed, and
-that call sees only its own input.
+An agent loop makes a call at every step, and each call resends a context grown by every earlier result; a graph makes a
+call only where judgment is needed, and that call sees only its own input.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import Event, content_text
 from adk_nb.frames.columns import column
 from adk_nb.frames.plain import plain, text_of
@@ -47,13 +48,16 @@ def events_frame(events: Iterable[Event], *, expand: str | None = None) -> pd.Da
     `question`, `answer`, `call`, `reply`, `state`, `error`, `partial`, `note`. `text` is what was said, asked or
     answered, `question` the id of the question that is asked or answered. `output` and `state` (the keys written) are
     text: a text as it is, everything else as JSON, bytes as their size; a missing value says that the event has none.
-    The token columns are missing where no model spoke, and `prompt_tokens`
-    contains `cached_tokens`, `output_tokens` contains `thought_tokens`.
+    The token columns are missing where no model spoke; `prompt_tokens` contains `cached_tokens`, `output_tokens`
+    contains `thought_tokens`.
 
     Args:
         events: Any events, of one run or of many.
         expand: `"output"` or `"state"`: adds a column for every value inside, named by its keys with dots, for
             instance `output.items.0.price`; what has no inside stays in its own column alone.
+
+    Raises:
+        ConfigurationError: `expand` is neither.
 
     Example:
         >>> frame = events_frame([Event(author="wf", node_path="wf@1/a@1", output={"n": 1})], expand="output")
@@ -61,7 +65,10 @@ def events_frame(events: Iterable[Event], *, expand: str | None = None) -> pd.Da
         [['a', 'output', '{"n": 1}', 1]]
     """
     if expand not in (None, "output", "state"):
-        raise ValueError(f"expand={expand!r} isn't a column that can be expanded; allowed: 'output', 'state'.")
+        raise ConfigurationError(
+            f"expand={expand!r} isn't a column that can be expanded; allowed: 'output', 'state'. Leave it out to "
+            f"get the columns as they are."
+        )
     found = list(events)
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     add = [values.append for values in columns.values()]

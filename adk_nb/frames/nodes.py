@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from adk_nb.events.event import Event
+from adk_nb.events.paths import parent_path
 from adk_nb.events.record import NodeRun
 from adk_nb.frames.columns import column
 from adk_nb.frames.plain import text_of
@@ -98,7 +99,7 @@ def _inclusive(runs: list[NodeRun], usage: dict[Key, Usage]) -> dict[Key, int]:
         while path:
             if (invocation, path) in total:
                 total[invocation, path] += one.tokens
-            path = path.rpartition("/")[0]
+            path = parent_path(path)
     return total
 
 

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field
 
+from adk_nb.events.event import content_text
+
 AGENT_LABEL = "adk_agent_name"
 """Label in a request's configuration that names the agent who asks."""
 
@@ -108,7 +110,7 @@ def _texts(said: Any) -> list[str]:
     if isinstance(said, (list, tuple)):
         return [text for item in said for text in _texts(item)]
     if isinstance(said, types.Content):
-        joined = "".join(part.text for part in said.parts or () if part.text and not part.thought)
-        return [joined] if joined else []
-    text = getattr(said, "text", None)
-    return [text] if isinstance(text, str) else []
+        text = content_text(said)
+        return [text] if text else []
+    own = getattr(said, "text", None)
+    return [own] if isinstance(own, str) else []

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from adk_nb import events
+from adk_nb.errors import ConfigurationError
+from adk_nb.events import Event
 from adk_nb.events.request_input import answer_content
 from adk_nb.frames import events_frame
 from adk_nb.frames.events import COLUMNS
-
-Event: Any = events.Event  # its shortcuts (message=, route=, …) are unknown to a type checker
 
 
 def test_every_output_is_text_or_nothing() -> None:
@@ -94,7 +93,7 @@ def test_expand_gives_a_column_a_value() -> None:
     assert frame["output.a.1.c"].tolist()[0] == 2
     assert frame["output"].tolist()[1:] == ["flat", None]
     assert frame.columns.is_unique
-    with pytest.raises(ValueError, match="allowed: 'output', 'state'"):
+    with pytest.raises(ConfigurationError, match="allowed: 'output', 'state'"):
         events_frame([], expand="text")
 
 

@@ -6,12 +6,9 @@ from typing import Any
 
 from google.genai import types
 
-from adk_nb import events
-from adk_nb.events import Attempt, NodeRun, Question, Status
+from adk_nb.events import Attempt, Event, NodeRun, Question, Status
 from adk_nb.frames import nodes_frame
 from adk_nb.frames.nodes import COLUMNS
-
-Event: Any = events.Event  # its shortcuts (node_path=, …) are unknown to a type checker
 
 
 def record(path: str, start: float, end: float | None, **fields: object) -> NodeRun:
