@@ -20,14 +20,12 @@ import html
 import json
 import os
 import pathlib
-import sys
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import anywidget
 import traitlets
-from IPython.core.getipython import get_ipython
 from IPython.display import display, update_display
 
 from adk_nb.calculator import (
@@ -45,6 +43,7 @@ from adk_nb.calculator import (
     token_phrases,
 )
 from adk_nb.errors import ConfigurationError
+from adk_nb.notebook.front_end import isolates_outputs
 
 _STATIC = pathlib.Path(__file__).parent / "static"
 _SCRIPT = (_STATIC / "calculator.js").read_text(encoding="utf-8")
@@ -165,7 +164,7 @@ class Calculator(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         data: dict[str, Any] = {"text/plain": summary(self.comparison), "text/html": self._fragment()}
-        if not _isolates_outputs():
+        if not isolates_outputs():
             return data, {}
         live = super()._repr_mimebundle_(**kwargs)
         widget, metadata = live if live is not None else ({}, {})
@@ -182,7 +181,7 @@ class Calculator(anywidget.AnyWidget):
 
     def _renew_saved_copy(self) -> None:
         """Put the present values into the outputs that a save of the notebook would keep."""
-        if self._shown in (None, self._values()) or _isolates_outputs():
+        if self._shown in (None, self._values()) or isolates_outputs():
             return
         data, metadata = self._repr_mimebundle_()
         self._shown = self._values()
@@ -219,16 +218,6 @@ def calculator(
         60000
     """
     return Calculator(process_length, judgment_share, routing_accuracy, tokens_per_step)
-
-
-def _isolates_outputs() -> bool:
-    """Say whether the host keeps outputs apart from widgets, so that only a widget view can reach the kernel.
-
-    Colab puts each output into a frame of its own, and VS Code loads its widget manager with the first widget view;
-    both as documented, not measured here.
-    """
-    shell = get_ipython()
-    return "google.colab" in sys.modules or (shell is not None and "__vsc_ipynb_file__" in shell.user_ns)
 
 
 def _static(comparison: Comparison) -> str:

@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 FrontEnd = Literal["none", "static", "live", "isolated"]
 """`none`: no notebook. `static`: a notebook that a program runs, so nobody clicks. `live`: widgets and outputs share a
-page. `isolated`: each output has a frame of its own, and only a widget's view reaches the kernel (Colab, VS Code; as
-documented, not measured here)."""
+page. `isolated`: outputs are kept apart from widgets, see `isolates_outputs`."""
 
 
 def front_end() -> FrontEnd:
@@ -25,8 +24,16 @@ def front_end() -> FrontEnd:
     said = os.environ.get("ADK_NB_HEADLESS", "")
     if said not in ("", "0") or (said == "" and not _may_ask(kernel)):
         return "static"
-    is_isolated = "google.colab" in sys.modules or "__vsc_ipynb_file__" in getattr(shell, "user_ns", ())
-    return "isolated" if is_isolated else "live"
+    return "isolated" if isolates_outputs() else "live"
+
+
+def isolates_outputs() -> bool:
+    """Say whether the host keeps outputs apart from widgets, so that only a widget's view can reach the kernel.
+
+    Colab puts each output into a frame of its own, and VS Code loads its widget manager with the first widget view;
+    both as documented, not measured here.
+    """
+    return "google.colab" in sys.modules or "__vsc_ipynb_file__" in getattr(_shell(), "user_ns", ())
 
 
 def cell_count() -> int | None:
