@@ -92,6 +92,13 @@ def body(name: str, plan: Plan, worlds: list[World], children: Sequence[Any] = (
     return node(work, name=name, rerun_on_resume=plan.kind in ("gather", "sequence"), retry_config=retry)
 
 
+def child_of(name: str, plan: Plan, worlds: list[World]) -> BaseNode:
+    """Return a dynamic child; some are workflows of two nodes."""
+    if plan.sleeps < 2:
+        return body(name, plan, worlds)
+    return Workflow(name=name, edges=[("START", body(f"{name}a", plan, worlds), body(f"{name}b", plan, worlds))])
+
+
 def shape(value: Any) -> Any:
     """Return an input in short, so that long chains stay small but wrong inputs are seen."""
     if isinstance(value, dict):
@@ -143,7 +150,7 @@ def makers(draw: st.DrawFn, depth: int = 1) -> Any:
             elif joins[i]:
                 made.append(JoinNode(name=label))
             else:
-                below = [body(f"{label}c{k}", child, worlds) for k, child in enumerate(children[i])]
+                below = [child_of(f"{label}c{k}", child, worlds) for k, child in enumerate(children[i])]
                 made.append(body(label, plan, worlds, below))
         edges: list[Any] = [("START", made[0])]
         for i, of in enumerate(sources):
@@ -326,3 +333,61 @@ def thawed(stored: Any) -> Any:
     twin.runs = copy.deepcopy(stored.runs)
     twin._by_id = dict(stored._by_id)
     return twin
+
+
+def test_queued_triggers_come_in_their_order_after_a_restart() -> None:
+    """Triggers that wait behind a question are run one after the other, oldest first, each with its own input."""
+
+    async def test() -> None:
+        letters = tuple(node(lambda name=name: name, name=name) for name in "abc")
+
+        @node(rerun_on_resume=True)
+        def q(ctx: Context, node_input: str) -> Any:
+            return ctx.resume_inputs or RequestInput(interrupt_id=f"q{ctx.run_id}", message=node_input)
+
+        talk = Conversation(Workflow(name="wf", edges=[("START", letters, q)]))
+        await talk.say()
+        asked = []
+        for number in (1, 2, 3):
+            ((_, question),) = await talk.questions()
+            asked.append((question.interrupt_id, question.message))
+            await talk.answer({f"q{number}": number})
+        assert asked == [("q1", "a"), ("q2", "b"), ("q3", "c")]
+        assert (await talk.root()).output == {"q3": 3}
+
+    run(test)
+
+
+def test_killed_inside_a_workflow_that_is_a_child() -> None:
+    """What finished in a graph below a dynamic caller is known after a kill, though neither has finished itself."""
+
+    async def test() -> None:
+        for cut in range(1, 8):
+            ran: list[str] = []
+
+            def build(ran: list[str] = ran) -> BaseNode:
+                steps = [node(lambda name=name: ran.append(name), name=name) for name in "abc"]
+                inner = Workflow(name="inner", edges=[("START", *steps)])
+
+                @node(rerun_on_resume=True)
+                async def parent(ctx: Context) -> Any:
+                    return await ctx.run_node(inner)
+
+                return parent
+
+            service = Frozen()
+            service.left = cut
+            at_death: list[Frozen] = []
+            service.on_death = lambda s=service, found=at_death: found or found.append(frozen(s))
+            with contextlib.suppress(KilledError):
+                await Conversation(build(), service).say()
+            if not at_death:
+                continue
+            talk = Conversation(build(), at_death[0])
+            finished = ran[:-1]  # the last one may have been cut off from its own end
+            ran.clear()
+            await talk.go_on()
+            assert (await talk.root()).status is Status.COMPLETED
+            assert not set(ran) & set(finished)
+
+    run(test)
