@@ -8,14 +8,12 @@ from typing import Any
 
 from adk_nb.events.values import PLAIN, snapshot
 
-_ABSENT = object()
-
 
 class State:
     """A dictionary-like view of session state that writes through and remembers what it wrote.
 
-    A write is seen at once by everyone in the same run. A list or dictionary read from here and changed in place counts
-    as written. Keys can't be deleted: set them to `None`.
+    A write is seen at once by everyone in the same run. A list or dictionary read from here is the reader's own copy:
+    changed in place, it counts as written with the node's next event. Keys can't be deleted: set them to `None`.
 
     Example:
         >>> state = State({"seen": ["a"]}, {})
@@ -44,13 +42,18 @@ class State:
         self._value = value
         self._delta = delta
         self._check = check
-        self._handed_out: dict[str, Any] = {}
+        self._handed_out: dict[str, tuple[Any, Any]] = {}
 
     def __getitem__(self, key: str) -> Any:
         value = self._value[key]
-        if type(value) not in PLAIN and key not in self._handed_out:
-            self._handed_out[key] = copy.deepcopy(value)
-        return value
+        if type(value) in PLAIN or key.startswith(self.TEMP_PREFIX):
+            return value
+        held = self._handed_out.get(key)
+        if held is not None and held[1] is value:
+            return held[0]
+        own = copy.deepcopy(value)
+        self._handed_out[key] = (own, value)
+        return own
 
     def check(self, key: str, value: Any) -> None:
         """Raise if this key may not be written, or not with this value."""
@@ -60,8 +63,11 @@ class State:
     def __setitem__(self, key: str, value: Any) -> None:
         self.check(key, value)
         self._handed_out.pop(key, None)
-        self._value[key] = value
-        self._delta[key] = value
+        kept = value
+        if type(value) not in PLAIN and not key.startswith(self.TEMP_PREFIX):
+            kept = snapshot(value, f"state[{key!r}]")
+            self._handed_out[key] = (value, kept)
+        self._value[key] = self._delta[key] = kept
 
     def __contains__(self, key: object) -> bool:
         return key in self._value
@@ -91,28 +97,31 @@ class State:
 
     def to_dict(self) -> dict[str, Any]:
         """Return a copy of all keys and values."""
+        self._notice_changes()
         return copy.deepcopy(self._value)
 
     def take_delta(self) -> dict[str, Any]:
-        """Return a snapshot of what was written since the last call, and start again with nothing written."""
+        """Return a snapshot of what was written since the last call, and start again with nothing written.
+
+        Raises:
+            WorkflowDataError: what was changed in place can't be stored; the change is dropped.
+        """
         if not self._delta and not self._handed_out:
             return {}
-        self._notice_changes()
         try:
-            return {key: snapshot(value, f"state[{key!r}]") for key, value in self._delta.items()}
+            self._notice_changes()
+            return dict(self._delta)
         finally:
             self._delta.clear()
 
     def _notice_changes(self) -> None:
-        for key, before in list(self._handed_out.items()):
-            now = self._value.get(key, _ABSENT)
-            if now is not _ABSENT and now != before:
-                # Until the check has let it pass, the change is taken back: a refused value must not stay in the state.
-                self._value[key] = before
-                del self._handed_out[key]
+        for key, (own, base) in list(self._handed_out.items()):
+            del self._handed_out[key]  # a change that is refused is forgotten: live state never had it
+            now = snapshot(own, f"state[{key!r}]")
+            if now != base:
                 self.check(key, now)
-                self._value[key] = self._delta[key] = now
-                self._handed_out[key] = copy.deepcopy(now)
+                self._value[key] = self._delta[key] = base = now
+            self._handed_out[key] = (own, base)
 
 
 def split_scopes(delta: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:

@@ -57,9 +57,29 @@ def test_taken_delta_is_a_snapshot() -> None:
     taken = state.take_delta()
     rows.append(2)
     assert taken == {"rows": [1]}
-    state["bad"] = {"f": print}
     with pytest.raises(WorkflowDataError, match=r"state\['bad'\]\['f'\]"):
-        state.take_delta()
+        state["bad"] = {"f": print}
+    assert "bad" not in state
+
+
+def test_state_is_nobody_elses_object() -> None:
+    """What a writer or a reader still holds can be changed without anyone else seeing it; `temp:` holds any object."""
+    live: dict[str, Any] = {}
+    held = [1]
+    writer, reader, later = State(live, {}), State(live, {}), State(live, {})
+    writer["rows"] = held
+    seen = reader["rows"]
+    held.append(2)
+    assert live["rows"] == [1]
+    assert writer.take_delta() == {"rows": [1, 2]}
+    assert later["rows"] == [1, 2]
+    assert seen == [1]
+    seen.append(9)
+    assert live["rows"] == [1, 2]
+    assert reader.take_delta() == {"rows": [1, 9]}
+    client = object()
+    writer["temp:client"] = client
+    assert later["temp:client"] is client
 
 
 def test_check_refuses_before_the_write() -> None:
