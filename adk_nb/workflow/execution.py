@@ -205,6 +205,8 @@ class Execution:
             raise NodeInterruptedError(open_ids(run))
         if run.status is Status.FAILED and child.error is not None:
             raise DynamicNodeFailError(run.name, child.error, run.error_path or run.path)
+        if run.status is Status.INCOMPLETE and child.node.wait_for_output and not run.is_cut_short:
+            return None
         reason = "; ".join(run.notes) or f"it ended {run.status}"
         raise DynamicNodeFailError(run.name, WorkflowDataError(reason), run.path)
 

@@ -30,7 +30,7 @@ class RunLog(Protocol):
     """
 
     async def append(self, event: Event | None, runs: Sequence[NodeRun]) -> None:
-        """Store an event and the present form of some records, all or nothing.
+        """Store an event and the present form of some records, all or nothing, also when the caller is cancelled.
 
         Args:
             event: A finished event, or `None` when only records change. Its `temp:` state keys are not stored. The

@@ -640,6 +640,29 @@ def test_a_node_that_never_gives_what_is_waited_for_leaves_the_run_incomplete() 
     run(test)
 
 
+def test_a_child_that_waits_for_its_next_trigger_gives_none() -> None:
+    """A child with `wait_for_output` that ends without a word returns None to its caller, which goes on."""
+
+    async def test() -> None:
+        class Silent(BaseNode):
+            async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+                return
+                yield
+
+        silent = Silent(name="s", wait_for_output=True)
+
+        @node(rerun_on_resume=True)
+        async def caller(ctx: Context) -> str:
+            return repr(await ctx.run_node(silent))
+
+        talk = Conversation(Workflow(name="wf", edges=[("START", caller)]))
+        await talk.say()
+        root = await talk.root()
+        assert (root.status, root.output) == (Status.COMPLETED, "None")
+
+    run(test)
+
+
 def test_max_concurrency_bounds_this_workflows_nodes() -> None:
     """Never more static nodes at once than allowed; dynamic children don't count."""
 
