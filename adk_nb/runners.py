@@ -268,6 +268,7 @@ class Channel:
     async def put(self, event: Event) -> None:
         """Hand over an event; returns when the caller asks for the next one, at once when nobody listens any more."""
         if self._is_abandoned:
+            await asyncio.sleep(0)  # what goes on without a listener can still be stopped
             return
         taken = self._loop.create_future()
         self._waiting.append((event, taken))

@@ -134,23 +134,50 @@ class Engine:
                 if parent.settled is not None and not parent.settled.done():
                     parent.settled.set_result(command)
             else:
-                stopping = {task for path, task in parent.tasks.items() if path in state.running}
+                stopping = {task for task, child in parent.tasks.items() if child.run.path in state.running}
                 self._stopping |= stopping
                 for task in stopping:
                     task.cancel()
                 self.loop.call_later(STOP_WITHIN_S, self._give_up, parent, state, stopping)
 
-    def _start(self, parent: Execution, state: GraphState, run: NodeRun) -> None:
+    def _go_on(self, graph: Execution, commands: list[Command]) -> Execution | None:
+        """Carry out what follows from the end of a run in this task; return the run to execute next in it, if any.
+
+        A run that alone follows goes on in the same task: a chain needs one task, not one for each of its nodes.
+        """
+        starts = [command for command in commands if isinstance(command, Start)]
+        state, task = graph.graph_state, asyncio.current_task()
+        assert state is not None  # only graphs have commands
+        if len(starts) != 1 or state.is_stopping or task not in graph.tasks or task.cancelling():
+            self.perform(graph, commands)
+            return None
+        self.perform(graph, [command for command in commands if command is not starts[0]])
+        return self._below(graph, state, starts[0].run)
+
+    def _below(self, parent: Execution, state: GraphState, run: NodeRun) -> Execution:
         claims = (parent, *parent.claims) if state.graph.is_terminal(run.name) else ()
         is_fresh = not run.attempts and run.path not in self.ready
-        child = parent.below(state.graph.node(run.name), run, claims, is_fresh)
-        task = self.loop.create_task(self.execute(child, parent), name=run.path)
-        child.task = parent.tasks[run.path] = task
-        task.add_done_callback(functools.partial(self._task_ended, parent, run))
+        return parent.below(state.graph.node(run.name), run, claims, is_fresh)
 
-    def _task_ended(self, parent: Execution, run: NodeRun, task: asyncio.Task[None]) -> None:
-        if parent.tasks.get(run.path) is task:
-            del parent.tasks[run.path]
+    def _start(self, parent: Execution, state: GraphState, run: NodeRun) -> None:
+        child = self._below(parent, state, run)
+        task = child.task = self.loop.create_task(self._execute_from(child, parent), name=run.path)
+        parent.tasks[task] = child
+        task.add_done_callback(functools.partial(self._task_ended, parent))
+
+    async def _execute_from(self, first: Execution, graph: Execution) -> None:
+        """Execute a run, and what follows from it in the same task."""
+        task = first.task
+        assert task is not None  # this one
+        execution: Execution | None = first
+        while execution is not None:
+            if execution is not first:
+                execution.task, graph.tasks[task] = task, execution
+                task.set_name(execution.run.path)
+            execution = await self.execute(execution, graph)
+
+    def _task_ended(self, parent: Execution, task: asyncio.Task[None]) -> None:
+        run = parent.tasks.pop(task).run
         error = None if task.cancelled() else task.exception()
         state, settled = parent.graph_state, parent.settled
         if state is None or settled is None or settled.done():
@@ -161,17 +188,18 @@ class Engine:
         elif error is not None:
             settled.set_exception(error)
 
-    async def execute(self, execution: Execution, graph: Execution | None = None) -> None:
-        """Run one node run to where it ends, fails or waits, and hand its end to the graph it belongs to."""
+    async def execute(self, execution: Execution, graph: Execution | None = None) -> Execution | None:
+        """Run one node run to where it ends, fails or waits, and hand its end to the graph it belongs to.
+
+        Returns the run of the graph that the caller is to execute next, if there is one.
+        """
         run, node = execution.run, execution.node
         if run.questions and not node.rerun_on_resume and not run.open_below:
-            await self._take_answers(execution, graph)
-            return
+            return await self._take_answers(execution, graph)
         if run.output is not None and not run.open_questions and run.status is not Status.FAILED:
             # It was stopped between its output, which is out, and its end: going on means to end.
             run.status, run.ended_at = Status.COMPLETED, time.time()
-            await self._end(run, None, graph)
-            return
+            return await self._end(run, None, graph)
         run.output = run.route = None
         run.status = Status.RUNNING
         run.open_below = ()
@@ -194,13 +222,14 @@ class Engine:
                     raise
                 delay = await self._fail_attempt(execution, attempt, tries, own_failure(run, error), graph)
                 if delay is None:
-                    return
+                    return None
                 await asyncio.sleep(delay)
                 run.output = run.route = None
                 execution.begin_again()
         attempt.ended_at = time.time()
-        await self._finish(execution, final, graph)
+        following = await self._finish(execution, final, graph)
         execution.context = None  # they hold each other: without this only the garbage collector would free them
+        return following
 
     def _stopped(self, run: NodeRun, attempt: Attempt) -> None:
         attempt.ended_at = run.ended_at = time.time()
@@ -209,7 +238,7 @@ class Engine:
             self._unstored.append(run)
             self.tell(run)
 
-    async def _take_answers(self, execution: Execution, graph: Execution | None) -> None:
+    async def _take_answers(self, execution: Execution, graph: Execution | None) -> Execution | None:
         run = execution.run
         if run.open_questions:
             run.status = Status.WAITING
@@ -218,7 +247,7 @@ class Engine:
             run.output = next(iter(answers.values())) if len(answers) == 1 else answers
             run.status = Status.COMPLETED
             run.ended_at = time.time()
-        await self._end(run, None, graph)
+        return await self._end(run, None, graph)
 
     async def _attempt(self, execution: Execution, number: int) -> Event | None:
         """Run the body once; return the event that is to be stored with the end of the run."""
@@ -342,7 +371,7 @@ class Engine:
         event.author = execution.author
         return event
 
-    async def _finish(self, execution: Execution, last: Event | None, graph: Execution | None) -> None:
+    async def _finish(self, execution: Execution, last: Event | None, graph: Execution | None) -> Execution | None:
         """Settle a run whose body has ended."""
         run, context, node = execution.run, execution.context, execution.node
         assert context is not None  # an attempt ended
@@ -360,7 +389,7 @@ class Engine:
                 run.status = Status.INCOMPLETE
             if run.status is not Status.INCOMPLETE:
                 run.status = Status.COMPLETED
-        await self._end(run, last, graph)
+        return await self._end(run, last, graph)
 
     async def _closing_event(self, execution: Execution, context: Context, last: Event | None) -> Event | None:
         """Return the event that closes the body: what it left in the context goes with it or follows it."""
@@ -377,7 +406,7 @@ class Engine:
         enrich(execution, context, closing)
         return None if is_empty(closing) else closing
 
-    async def _end(self, run: NodeRun, event: Event | None, graph: Execution | None) -> None:
+    async def _end(self, run: NodeRun, event: Event | None, graph: Execution | None) -> Execution | None:
         """Let the graph decide what follows from the end of a run, store it all at once, and go on."""
         self._refuse_left_behind()
         commands: list[Command] = []
@@ -387,8 +416,9 @@ class Engine:
         self.tell(run)
         if event is not None:
             await self.deliver(event)
-        if graph is not None:
-            self.perform(graph, commands)
+        elif graph is not None:
+            await asyncio.sleep(0)  # others get their turn, also between nodes that say nothing
+        return None if graph is None else self._go_on(graph, commands)
 
     async def store(self, event: Event | None, runs: list[NodeRun]) -> None:
         """Write an event and records in one transaction."""
@@ -436,7 +466,11 @@ class Engine:
             raise stopped
 
     def _give_up(self, parent: Execution, state: GraphState, stopping: set[asyncio.Task[Any]]) -> None:
-        late = {path: task for path, task in parent.tasks.items() if task in stopping and path in state.running}
+        late = {
+            child.run.path: task
+            for task, child in parent.tasks.items()
+            if task in stopping and child.run.path in state.running
+        }
         if late:
             self._leave_behind(set(late.values()))
         for run in [run for run in state.active.values() if run.path in late]:

@@ -50,8 +50,8 @@ class Execution:
     context: Context | None = None
     graph_state: GraphState | None = None
     settled: asyncio.Future[Settle] | None = None
-    tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
-    """Tasks of the runs of its graph that execute now, by path."""
+    tasks: dict[asyncio.Task[None], Execution] = field(default_factory=dict)
+    """The tasks of its graph, each with the run that it executes now."""
     children: dict[str, Execution] = field(default_factory=dict)
     """Dynamic children that executed in this process, by path."""
     pending_children: dict[str, asyncio.Future[None]] = field(default_factory=dict)
@@ -235,7 +235,7 @@ class Execution:
             settle = await self.settled
         finally:
             state.is_stopping = True
-            await engine.stop_tasks(self.tasks.values())
+            await engine.stop_tasks(self.tasks)
         self._leave_graph(state, settle)
 
     def _leave_graph(self, state: GraphState, settle: Settle) -> None:
