@@ -111,7 +111,7 @@ def _row(event: Event, starts: dict[str, float]) -> tuple[Any, ...]:
         event.model_version,
         *tokens,
         event.error_code,
-        event.error_message,
+        text_of(event.error_message),
         event.invocation_id,
         event.id,
     )

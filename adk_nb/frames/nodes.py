@@ -159,6 +159,6 @@ def _row(
         text_of(run.output),
         None if run.route is None else label_of(run.route),
         run.error_type,
-        run.error_message,
+        text_of(run.error_message),
         run.invocation_id,
     )

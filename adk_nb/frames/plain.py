@@ -13,6 +13,8 @@ from pydantic import BaseModel
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z")
 _BREAKS = re.compile(r"\s+")
 _DEEPEST = 60
+_LONGEST = 10**4000
+"""Python writes no larger numbers out."""
 
 
 def plain(value: Any, depth: int = 0) -> Any:
@@ -26,14 +28,18 @@ def plain(value: Any, depth: int = 0) -> Any:
         {'1': ['<3 bytes>', 'nan']}
     """
     kind = type(value)
-    if kind is str or kind is bool or kind is int or value is None:
+    if kind is str:
+        return value if value.isascii() else readable(value)
+    if kind is int and not -_LONGEST < value < _LONGEST:
+        return f"<a number of {value.bit_length()} bits>"
+    if kind is bool or kind is int or value is None:
         return value
     if kind is float:
         return value if math.isfinite(value) else str(value)
     if depth > _DEEPEST:
         return "…"
     if isinstance(value, Mapping):
-        return {key if type(key) is str else str(key): plain(item, depth + 1) for key, item in value.items()}
+        return {readable(key if type(key) is str else _str(key)): plain(item, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item, depth + 1) for item in value]
     return _plain_rare(value, depth)
@@ -50,7 +56,24 @@ def _plain_rare(value: Any, depth: int) -> Any:
         if isinstance(value, base):
             return plain(base(value), depth)
     isoformat = getattr(value, "isoformat", None)
-    return isoformat() if callable(isoformat) else str(value)
+    return readable(_str(isoformat() if callable(isoformat) else value))
+
+
+def _str(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception as error:  # noqa: BLE001  # a person's own __str__
+        return f"<{type(value).__name__} without text: {type(error).__name__}>"
+
+
+def readable(text: str) -> str:
+    r"""Return a text that any encoding takes: half a surrogate pair becomes its escape.
+
+    Example:
+        >>> readable("a\ud800") == "a" + chr(92) + "ud800"
+        True
+    """
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def text_of(value: Any) -> str | None:
@@ -60,8 +83,10 @@ def text_of(value: Any) -> str | None:
         >>> text_of("yes"), text_of({"a": [1, None]}), text_of(None)
         ('yes', '{"a": [1, null]}', None)
     """
-    if value is None or type(value) is str:
-        return value
+    if value is None:
+        return None
+    if type(value) is str:
+        return readable(value)
     found = plain(value)
     return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
 
@@ -88,7 +113,7 @@ def _pieces(value: Any, limit: int, depth: int) -> Iterator[str]:
     if isinstance(value, Mapping):
         yield "{"
         for index, (key, item) in enumerate(value.items()):
-            name = str(key)
+            name = readable(_str(key))
             yield ", " if index else ""
             yield f"{name}: " if _IDENTIFIER.match(name) else f"{json.dumps(name, ensure_ascii=False)}: "
             yield from _pieces(item, limit, depth + 1) if depth < _DEEPEST else "…"
@@ -100,7 +125,7 @@ def _pieces(value: Any, limit: int, depth: int) -> Iterator[str]:
             yield from _pieces(item, limit, depth + 1) if depth < _DEEPEST else "…"
         yield "]"
     elif isinstance(value, str):
-        yield json.dumps(value[: limit + 1], ensure_ascii=False)
+        yield json.dumps(readable(value[: limit + 1]), ensure_ascii=False)
     else:
         yield json.dumps(plain(value), ensure_ascii=False)
 
@@ -112,5 +137,5 @@ def one_line(text: str, limit: int = 160) -> str:
         >>> one_line("two\n  lines", 20), one_line("abcdef", 4)
         ('two lines', 'abc…')
     """
-    start = _BREAKS.sub(" ", text[: 2 * limit]).strip()
+    start = readable(_BREAKS.sub(" ", text[: 2 * limit]).strip())
     return start if len(start) <= limit and len(text) <= 2 * limit else start[: limit - 1] + "…"

@@ -28,6 +28,8 @@ ROWS_KEPT = 1_000
 """Event rows that a snapshot holds; the newest ones. All events are in `Run.events`."""
 RESULT_LIMIT = 60_000
 """Characters of JSON up to which a result is kept whole."""
+TEXT_LIMIT = 10_000
+"""Characters of a message or an error that a view shows."""
 WHAT_LIMIT = 180
 WARNINGS_SHOWN = 20
 
@@ -234,7 +236,7 @@ class RunFold:
         if result is not None:
             self._result = result_of(result)
         if error is not None:
-            self._error = plain(error)
+            self._error = plain({**error, "message": cut(error.get("message") or "")})
         self._outcome_changed = True
         self._latest = max(self._latest, moment)
         self._changed(header=True)
@@ -570,8 +572,8 @@ class RunFold:
             "node": node_names(path)[-1] if path else "",
             "path": node,
             "run": path,
-            "message": asked.message,
-            "payload": plain(asked.payload),
+            "message": None if asked.message is None else plain(cut(asked.message)),
+            "payload": for_page(asked.payload),
             "schema": schema,
             "fields": fields_of(schema),
             "asked": at,
@@ -596,7 +598,7 @@ class RunFold:
         question = self._questions.get(key)
         if question is None or question["answered"] is not None:
             return
-        question["answered"], question["answer"] = at, plain(answer)
+        question["answered"], question["answer"] = at, for_page(answer)
         self._open[question["interrupt_id"]].remove(key)
         self._new_questions[key] = None
         self._changed(header=True)
@@ -645,8 +647,37 @@ def result_of(value: Any) -> dict[str, Any]:
     text = json.dumps(found, ensure_ascii=False, indent=1)
     if len(text) > RESULT_LIMIT:
         return {"kind": "text", "value": text[:RESULT_LIMIT], "is_cut": True}
+    found = _whole_numbers_kept(found)
     is_table = isinstance(found, list) and len(found) > 0 and all(isinstance(one, dict) and one for one in found)
     return {"kind": "table" if is_table else "json", "value": found, "is_cut": False}
+
+
+def for_page(value: Any) -> Any:
+    """Return a value as a page shows it beside a question: plain, of a very large one the beginning as text.
+
+    Example:
+        >>> for_page({"id": 2**60, "n": 1}), len(for_page(["x" * 10**6])) < 10**5
+        ({'id': '1152921504606846976', 'n': 1}, True)
+    """
+    found = plain(value)
+    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    return _whole_numbers_kept(found) if len(text) <= RESULT_LIMIT else cut(text)
+
+
+def cut(text: str, limit: int = TEXT_LIMIT) -> str:
+    """Return a text, of a very long one the beginning and its length."""
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"
+
+
+def _whole_numbers_kept(value: Any) -> Any:
+    """Write whole numbers out that a browser would round."""
+    if type(value) is int:
+        return value if -(2**53) < value < 2**53 else str(value)
+    if isinstance(value, dict):
+        return {key: _whole_numbers_kept(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_whole_numbers_kept(item) for item in value]
+    return value
 
 
 def _edges_by_target(description: GraphDescription | None) -> dict[str, list[EdgeDescription]]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from adk_nb.frames.notes import sentence
-from adk_nb.frames.plain import glance, one_line
+from adk_nb.frames.plain import glance, one_line, readable
 from adk_nb.notebook.fold import duration
 from adk_nb.notebook.graph_text import graph_text
 from adk_nb.notebook.graph_view import RunMarks, draw_graph
@@ -83,7 +83,7 @@ def fragment(key: str, snapshot: Snapshot, description: GraphDescription | None,
         description: The graph; `None` draws none.
         theme: `light` or `dark`; empty follows the page.
     """
-    data = json.dumps(snapshot, ensure_ascii=False, separators=(",", ":"))
+    data = readable(json.dumps(snapshot, ensure_ascii=False, separators=(",", ":")))
     # `</script>` and `<!--` would end or open something inside a script element, whatever they stand in.
     safe = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     styles = json.dumps(style_sheet()).replace("<", "\\u003c")
@@ -200,7 +200,9 @@ def as_text(snapshot: Snapshot) -> str:
         asked = one_line(question["message"] or "Input is needed", 200)
         if question["answered"] is None:
             lines.append(f"? {question['node']} asks: {asked}")
-            lines.append(f"  while its kernel runs, answer with: await run.respond(answer, {question['interrupt_id']!r})")
+            lines.append(
+                f"  while its kernel runs, answer with: await run.respond(answer, {question['interrupt_id']!r})"
+            )
         else:
             lines.append(f"{question['node']} asked: {asked} · answered: {glance(question['answer'])}")
     if snapshot["error"]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import json
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
+import pytest
+
 from adk_nb import events
-from adk_nb.notebook.run import run
+from adk_nb.events import RequestInput
+from adk_nb.notebook.run import Run, run
 from adk_nb.workflow import JoinNode, Workflow
 
 Event: Any = events.Event  # its shortcuts (message=, route=, …) are unknown to a type checker
@@ -56,5 +60,106 @@ def test_many_warnings_are_counted_not_listed() -> None:
         shown = made.fold.snapshot()["warnings"]
         assert len(shown) == 21
         assert shown[-1] == {"node": "", "message": "… and 10 more in run.warnings"}
+
+    drive(main)
+
+
+def everything_shown(made: Run) -> list[str]:
+    """Every text that a run can be shown as, made the way a file or a message to the page is made."""
+    frames = [made.events_frame(), made.nodes_frame(), made.events_frame(expand="output")]
+    shown = [
+        made._shown().text(),
+        made.to_html(),
+        *made._shown().svg(),
+        json.dumps(made.fold.snapshot(), allow_nan=False),
+    ]
+    shown += [frame.to_csv() for frame in frames]
+    for text in shown:
+        text.encode("utf-8")
+    return shown
+
+
+@pytest.mark.parametrize(
+    "value", [10**5000, [10**5000], float("nan"), ["\x00\x1b[31m"], {"k" * 10_000: "v" * 100_000}], ids=range(5)
+)
+def test_odd_outputs_are_shown(value: Any) -> None:
+    """Numbers that Python doesn't write out, control characters and long keys are shown, in every way there is."""
+
+    def odd(node_input: str) -> Any:
+        return value
+
+    async def main() -> None:
+        made = await run(odd, "x", sessions="memory")
+        assert made.status == "completed"
+        everything_shown(made)
+
+    drive(main)
+
+
+class Silent(Exception):
+    """An exception whose text can't be had."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("half \ud800 \u202e\x00\x1b[31m</script><img src=x onerror=hack()>"),
+        ValueError("y" * 2_000_000),
+        ExceptionGroup("\ud800", [ValueError("<b>"), ExceptionGroup("in", [TypeError()])]),
+        Silent(),
+        KeyError(),
+    ],
+    ids=["hostile", "huge", "group", "silent", "empty"],
+)
+def test_odd_exceptions_are_shown(error: Exception) -> None:
+    """Whatever a node raises, the run fails with it and can be shown in every way there is, in little room."""
+
+    def burst(node_input: str) -> None:
+        raise error
+
+    async def main() -> None:
+        made = await run(burst, "x", sessions="memory")
+        assert made.status == "failed"
+        page = everything_shown(made)[1]
+        assert "<img src=x" not in page
+        assert len(page) < 200_000
+
+    drive(main)
+
+
+def test_huge_question_takes_little_room() -> None:
+    """Of a question's megabytes a view holds the beginning, and the question itself all."""
+
+    def ask(node_input: str) -> Iterator[Any]:
+        yield RequestInput(message="m" * 1_000_000, payload=["p" * 1_000_000], interrupt_id="big")
+
+    async def main() -> None:
+        made = await run(ask, "x", sessions="memory")
+        assert len(made.pending[0].message or "") == 1_000_000
+        assert all(len(text) < 200_000 for text in everything_shown(made)[:5])
+        await made.respond("a" * 1_000_000)
+        assert all(len(text) < 300_000 for text in everything_shown(made)[:5])
+
+    drive(main)
+
+
+def test_no_digit_of_a_long_number_is_lost() -> None:
+    """A browser rounds whole numbers beyond 2**53; on a page they are texts."""
+
+    def ask(node_input: str) -> Iterator[Any]:
+        yield RequestInput(message="Which?", payload={"order": 2**60 + 1}, interrupt_id="q")
+
+    def echo(node_input: int) -> Any:
+        return [{"order": node_input, "n": 7}]
+
+    async def main() -> None:
+        made = await run(Workflow(name="w", edges=[("START", ask, echo)]), "x", sessions="memory")
+        assert made.fold.snapshot()["questions"][0]["payload"] == {"order": str(2**60 + 1)}
+        await made.respond(2**60 + 3)
+        assert made.output == [{"order": 2**60 + 3, "n": 7}]
+        assert made.fold.snapshot()["result"]["value"] == [{"order": str(2**60 + 3), "n": 7}]
 
     drive(main)

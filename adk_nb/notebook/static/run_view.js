@@ -455,6 +455,12 @@ function prettyJson(value, indent = "") {
   return parts.length ? `${open}\n${parts.join(",\n")}\n${indent}${close}` : open + close;
 }
 
+/** The value of a JSON text; where the browser can, no digit of a long number is lost. */
+function exactJson(text) {
+  const keep = (_, value, context) => (typeof value === "number" ? JSON.rawJSON(context.source) : value);
+  return JSON.rawJSON ? JSON.parse(text, keep) : JSON.parse(text);
+}
+
 /** JSON on one line, with a space after commas and colons. */
 function spaced(value) {
   if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
@@ -570,7 +576,7 @@ class QuestionForm {
       if (field.kind === "choice") return field.choices[Number(value.text)]?.value;
       if (!["integer", "number", "json"].includes(field.kind)) return value.text;
       try {
-        return JSON.parse(value.text);
+        return exactJson(value.text);
       } catch {
         return value.text;
       }
