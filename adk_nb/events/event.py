@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, alias_generators, field_serializer, model_validator
@@ -14,6 +14,8 @@ from adk_nb.events.paths import last_segment, parent_path
 from adk_nb.events.read_only import ReadOnlyDict, ReadOnlyFields, ReadOnlyList
 from adk_nb.events.response import LlmResponse
 from adk_nb.events.values import cleaned_text, freeze, freeze_content
+
+M = TypeVar("M", bound=BaseModel)
 
 
 def new_id() -> str:
@@ -110,8 +112,8 @@ class Event(LlmResponse):
             if data.get("content") is not None:
                 raise ValueError("message= and content= are mutually exclusive: give one of them.")
             data["content"] = to_content(data.pop("message"))
-        _set_inner(data, "actions", EventActions, {"state": "state_delta", "route": "route"}, own)
-        _set_inner(data, "node_info", NodeInfo, {"node_path": "path"}, own)
+        _set_inner(data, ("actions", "actions"), {"state": "state_delta", "route": "route"}, own)
+        _set_inner(data, ("node_info", "nodeInfo"), {"node_path": "path"}, own)
         return data
 
     @field_serializer("long_running_tool_ids")
@@ -217,6 +219,7 @@ class Event(LlmResponse):
 
 _PLACE = frozenset({"invocation_id", "author", "branch", "node_info"})
 _SHORTCUTS = frozenset({"message", "state", "route", "node_path"})
+_OWN_MODELS = frozenset({Event, EventActions, NodeInfo})
 _NOTHING = ReadOnlyDict()
 _set = object.__setattr__  # the models' own would ask the sealed dictionary
 
@@ -260,6 +263,22 @@ def event_of(**fields: Any) -> Event:
     return event
 
 
+def own_copy(event: Event) -> Event:
+    """Return a copy of an event that can be written into: its actions and its node info are its own, too."""
+    copied = _copy_of(event)
+    fields = copied.__dict__
+    fields["actions"], fields["node_info"] = _copy_of(event.actions), _copy_of(event.node_info)
+    return copied
+
+
+def _copy_of(model: M) -> M:
+    kind = type(model)
+    if kind not in _OWN_MODELS:  # a subclass may have more to copy
+        return model.model_copy()
+    copied: M = _model(kind, dict(model.__dict__), set(model.__pydantic_fields_set__))
+    return copied
+
+
 def _model(kind: type[BaseModel], fields: dict[str, Any], fields_set: set[str]) -> Any:
     model = kind.__new__(kind)
     _set(model, "__dict__", fields)
@@ -269,15 +288,15 @@ def _model(kind: type[BaseModel], fields: dict[str, Any], fields_set: set[str]) 
     return model
 
 
-def _set_inner(data: dict[str, Any], field: str, kind: type[BaseModel], names: dict[str, str], own: Any) -> None:
+def _set_inner(data: dict[str, Any], spellings: tuple[str, str], names: dict[str, str], own: Any) -> None:
     given = {target: data.pop(name) for name, target in names.items() if name in data and name not in own}
     if not given:
         return
-    alias = alias_generators.to_camel(field)
+    field, alias = spellings
     inner = data.pop(field, None) or data.pop(alias, None) or {}
     if isinstance(inner, BaseModel):
         inner = {name: getattr(inner, name) for name in inner.model_fields_set}
-    data[field] = kind(**{**inner, **given})
+    data[field] = {**inner, **given}
 
 
 def to_content(message: Any, role: str = "user") -> types.Content:

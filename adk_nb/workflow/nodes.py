@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from adk_nb.errors import WorkflowConfigurationError
-from adk_nb.events.event import Event, event_of, new_id
+from adk_nb.events.event import Event, event_of, new_id, own_copy
 from adk_nb.events.request_input import REQUEST_INPUT, RequestInput
 from adk_nb.events.values import snapshot
 from adk_nb.workflow.answers import asked_schema
@@ -133,9 +133,8 @@ class BaseNode(Written):
 
     def _own_event(self, event: Event) -> Event:
         """Return a copy with a checked output; the engine writes into it, and a body may return one event twice."""
-        event = event.model_copy()
+        event = own_copy(event)
         own = event.__dict__
-        own["actions"], own["node_info"] = event.actions.model_copy(), event.node_info.model_copy()
         if "id" not in event.model_fields_set:
             own["id"] = new_id()
         if event.output is not None:
