@@ -135,12 +135,11 @@ def _like(model: BaseModel, fields: dict[str, Any]) -> Any:
 def _copied(value: Any) -> Any:
     """Return a deep copy of a content or of something in it, a tenth as dear as pydantic's own."""
     kind = type(value)
-    if kind in PLAIN:
-        return value
     if kind is list or kind is ReadOnlyList:
         return [_copied(inner) for inner in value]
     if isinstance(value, BaseModel):
-        return _like(value, {name: _copied(inner) for name, inner in value.__dict__.items()})
+        fields = value.__dict__.items()
+        return _like(value, {name: inner if type(inner) in PLAIN else _copied(inner) for name, inner in fields})
     return copy.deepcopy(value)
 
 
