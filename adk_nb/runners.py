@@ -72,9 +72,9 @@ class Runner:
             agent: The root, an agent; needs `app_name`.
             node: The root, any node.
             session_service: Where sessions are kept.
-            artifact_service: Kept for the nodes that ask for it.
-            memory_service: Kept for the nodes that ask for it.
-            credential_service: Kept for the nodes that ask for it.
+            artifact_service: Kept as an attribute; nodes can't reach it yet.
+            memory_service: Kept as an attribute; nodes can't reach it yet.
+            credential_service: Kept as an attribute; nodes can't reach it yet.
             auto_create_session: Make a session that isn't there yet.
         Raises:
             ConfigurationError: not exactly one root is given, or an agent without `app_name`.

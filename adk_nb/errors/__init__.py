@@ -25,9 +25,9 @@ AdkNbError
 │   └── WorkflowInvariantError
 ├── StateSchemaError (TypeError)
 ├── ModelConnectionError (ConnectionError)
-├── NodeTimeoutError
-├── LlmCallsLimitExceededError
-└── DynamicNodeFailError
+├── NodeTimeoutError (TimeoutError)
+├── LlmCallsLimitExceededError (RuntimeError)
+└── DynamicNodeFailError (RuntimeError)
 NodeInterruptedError (BaseException)            a signal, not an error: a child waits for a person
 ```
 
@@ -158,7 +158,7 @@ class StateSchemaError(AdkNbError, TypeError):
     """A state key isn't declared in the `state_schema`, or its value doesn't fit."""
 
 
-class NodeTimeoutError(AdkNbError):
+class NodeTimeoutError(AdkNbError, TimeoutError):
     """One attempt of a node took longer than its `timeout`.
 
     Attributes:
@@ -172,11 +172,11 @@ class NodeTimeoutError(AdkNbError):
         self.timeout = timeout
 
 
-class LlmCallsLimitExceededError(AdkNbError):
+class LlmCallsLimitExceededError(AdkNbError, RuntimeError):
     """A run asked its models more often than `RunConfig.max_llm_calls` allows."""
 
 
-class DynamicNodeFailError(AdkNbError):
+class DynamicNodeFailError(AdkNbError, RuntimeError):
     """A child started with `ctx.run_node` failed; catch it to go on without the child.
 
     Attributes:

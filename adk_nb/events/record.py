@@ -28,7 +28,7 @@ class Status(enum.StrEnum):
     """It, or a child of it, waits for a person."""
     COMPLETED = "completed"
     INCOMPLETE = "incomplete"
-    """Ended short: a join below it could never fire."""
+    """Ended short of what its graph, or the node itself, should have handed on; `notes` say why."""
     FAILED = "failed"
     CANCELLED = "cancelled"
     """Stopped from outside; runs again when the run is continued."""

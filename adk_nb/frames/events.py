@@ -9,9 +9,10 @@ import pandas as pd
 
 from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import Event, content_text
+from adk_nb.events.questions import questions_in
 from adk_nb.frames.columns import column
 from adk_nb.frames.plain import plain, text_of
-from adk_nb.frames.reading import answers_in, kind_of, label_of, questions_in, usage_of
+from adk_nb.frames.reading import answers_in, kind_of, label_of, usage_of
 
 COLUMNS: dict[str, str] = {
     "time": "datetime64[ns, UTC]",

@@ -16,10 +16,11 @@ from typing import Any
 
 from adk_nb.events.event import Event
 from adk_nb.events.paths import node_names, parent_path
+from adk_nb.events.questions import Asked, questions_in
 from adk_nb.events.record import NodeRun, Question
 from adk_nb.frames.notes import Notes
 from adk_nb.frames.plain import glance, plain
-from adk_nb.frames.reading import Asked, Usage, answers_in, kind_of, label_of, questions_in, usage_of, what_of
+from adk_nb.frames.reading import Usage, answers_in, kind_of, label_of, usage_of, what_of
 from adk_nb.notebook.forms import fields_of
 from adk_nb.workflow.description import EdgeDescription, GraphDescription
 

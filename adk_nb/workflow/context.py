@@ -40,7 +40,6 @@ class InvocationContext:
         self.root = root
         self.user_content = user_content
         self.run_config = run_config or RunConfig()
-        self.is_aborted = False
         self.llm_calls = 0
 
     @property
@@ -159,8 +158,13 @@ class Context(ReadonlyContext):
 
     @functools.cached_property
     def actions(self) -> EventActions:
-        """What the node wants done besides its output."""
+        """What the node wants done besides its output; it goes with the node's next event."""
         return EventActions()
+
+    def take_actions(self) -> EventActions | None:
+        """Return what was written to `actions` since the last call, `None` when it wasn't touched."""
+        actions: EventActions | None = self.__dict__.pop("actions", None)
+        return actions
 
     @property
     def node(self) -> BaseNode | None:
@@ -225,11 +229,6 @@ class Context(ReadonlyContext):
                 f"of them."
             )
         self.outcome.route, self.outcome.is_route_sent = value, False
-
-    @property
-    def is_aborted(self) -> bool:
-        """The run was told to stop."""
-        return self._invocation.is_aborted
 
     def get_invocation_context(self) -> InvocationContext:
         """Return what all nodes of this call share."""

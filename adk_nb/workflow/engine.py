@@ -397,7 +397,7 @@ class Engine:
         if not outcome.is_published and outcome.has_output:
             closing = Event(output=execution.node.checked_output(outcome.output), route=outcome.route)
             outcome.output, outcome.has_output = None, False
-        elif not outcome.is_route_sent or (last is None and context.state.has_delta()):
+        elif not outcome.is_route_sent or (last is None and (context.state.has_delta() or "actions" in vars(context))):
             closing = Event(route=None if outcome.is_route_sent else outcome.route)
         else:
             return None if last is not None and is_empty(last) else last

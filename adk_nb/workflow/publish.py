@@ -10,8 +10,10 @@ from typing import Any
 
 from adk_nb.errors import WorkflowDataError
 from adk_nb.events.event import Event
+from adk_nb.events.event_actions import EventActions
+from adk_nb.events.questions import questions_in
 from adk_nb.events.record import Question
-from adk_nb.events.request_input import REQUEST_INPUT, chose_its_id
+from adk_nb.events.request_input import chose_its_id
 from adk_nb.events.state import State
 from adk_nb.events.values import freeze, snapshot
 from adk_nb.workflow.context import Context
@@ -33,12 +35,27 @@ def enrich(execution: Execution, context: Context, event: Event) -> None:
         event.custom_metadata = {**context.run_config.custom_metadata, **(event.custom_metadata or {})}
     if event.partial:
         return
+    pending = context.take_actions()
+    if pending is not None:
+        event.actions = merged_actions(event.actions, pending)
     if event.actions.route is not None:
         outcome.route, outcome.is_route_sent = event.actions.route, True
     if event.long_running_tool_ids:
         _note_questions(execution, event)
     _note_output(execution, context, event)
     _apply_state(context, event)
+
+
+def merged_actions(own: EventActions, pending: EventActions) -> EventActions:
+    """Return an event's actions with those of its node's context; the event's own win where both say something."""
+    fields = {name: getattr(pending, name) for name in EventActions.model_fields}
+    for name in EventActions.model_fields:
+        value = getattr(own, name)
+        if isinstance(value, dict) and isinstance(fields[name], dict):
+            fields[name] = {**fields[name], **value}
+        elif value is not None:
+            fields[name] = value
+    return EventActions.model_construct(**fields)
 
 
 def _note_output(execution: Execution, context: Context, event: Event) -> None:
@@ -88,18 +105,14 @@ def _apply_state(context: Context, event: Event) -> None:
 
 
 def _note_questions(execution: Execution, event: Event) -> None:
-    for call in event.get_function_calls():
-        if call.id not in (event.long_running_tool_ids or ()):
-            continue
-        args = call.args or {}
-        is_request = call.name == REQUEST_INPUT
+    for asked in list(questions_in(event)):
         question = Question(
-            interrupt_id=str(call.id),
-            message=args.get("message") if is_request else call.name,
-            payload=snapshot(args.get("payload") if is_request else args),
-            response_schema=args.get("response_schema") if is_request else None,
+            interrupt_id=asked.interrupt_id,
+            message=asked.message,
+            payload=snapshot(asked.payload),
+            response_schema=asked.response_schema,
             asked_at=time.time(),
-            is_named=chose_its_id(str(call.id)),
+            is_named=chose_its_id(asked.interrupt_id),
         )
         _ask(execution, event, question)
     event.long_running_tool_ids = event.long_running_tool_ids or None

@@ -600,6 +600,25 @@ def test_a_loop_left_by_an_unmatched_route_has_an_output() -> None:
     run(test)
 
 
+def test_actions_of_the_context_go_with_the_next_event() -> None:
+    """What a node writes to `ctx.actions` goes with its next event, also when that says nothing else."""
+
+    async def test() -> None:
+        def writer(ctx: Context) -> None:
+            ctx.actions.state_delta["k"] = 1
+            ctx.actions.escalate = True
+
+        def reader(k: int) -> int:
+            return k + 1
+
+        talk = Conversation(Workflow(name="wf", edges=[("START", writer, reader)]))
+        events = await talk.say()
+        assert (dict(events[0].actions.state_delta), events[0].actions.escalate) == ({"k": 1}, True)
+        assert (await talk.root()).output == 2
+
+    run(test)
+
+
 def test_wait_for_output() -> None:
     """A run without output and route triggers nothing, and the next trigger runs the node again."""
 

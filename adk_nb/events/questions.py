@@ -1,0 +1,38 @@
+"""The questions that an event asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from adk_nb.events.event import Event
+from adk_nb.events.request_input import REQUEST_INPUT
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as its event carries it."""
+
+    interrupt_id: str
+    message: str | None
+    payload: Any
+    response_schema: dict[str, Any] | None
+
+
+def questions_in(event: Event) -> Iterator[Asked]:
+    """Give the questions that an event asks, in order.
+
+    Any long-running function call is a question; one without our name shows its name and arguments.
+    """
+    if not event.long_running_tool_ids or event.author == "user":
+        return
+    for call in event.get_function_calls():
+        if call.id not in event.long_running_tool_ids:
+            continue
+        args = call.args or {}
+        if call.name == REQUEST_INPUT:
+            schema = args.get("response_schema")
+            yield Asked(str(call.id), args.get("message"), args.get("payload"), schema or None)
+        else:
+            yield Asked(str(call.id), f"{call.name} waits for an answer", args or None, None)
