@@ -126,7 +126,7 @@ class Run:
         self.session_id = session or new_id()
         self.user_id = user
         self.invocation_id = ""
-        self._sessions = default_sessions() if sessions is None else as_sessions(sessions)
+        self._sessions, warning = default_sessions() if sessions is None else (as_sessions(sessions), "")
         self._runner = Runner(node=node, app_name=self.name, session_service=self._sessions)
         self._model = as_model(model)
         self._presets = dict(answers or {})
@@ -144,7 +144,7 @@ class Run:
         self._state: dict[str, Any] = {}
         self._exception: BaseException | None = None
         self._refusal: BaseException | None = None
-        self._warned: list[str] = []
+        self._warned = [warning] if warning else []
         self._fold: RunFold | None = None
         self._folded = 0
         self._unfolded: dict[str, NodeRun] = {}
@@ -350,6 +350,8 @@ class Run:
                 self.description, name=self.name, run_id=self.invocation_id, session_id=self.session_id
             )
             self._unfolded = dict(self._records)
+            for warning in self._warned:
+                self._fold.warn(warning)
             self.catch_up()
             if self._status != "running":
                 self._settle_fold()

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import Any
 
-from adk_nb.errors import ConfigurationError
+from adk_nb.errors import ConfigurationError, SessionStoreError
 from adk_nb.notebook.front_end import front_end
 from adk_nb.sessions import InMemorySessionService
 from adk_nb.sessions.sqlite_session_service import SqliteSessionService
 
 MEMORY = "memory"
 DEFAULT_FILE = Path(".adk_nb") / "sessions.db"
+_ELSEWHERE = "Another place: adk_nb.configure(sessions='other.db'), or sessions='memory'."
 _THEMES = ("light", "dark", "auto")
 
 _chosen: dict[str, Any] = {"sessions": None, "theme": "auto"}
@@ -49,20 +51,40 @@ def theme() -> str:
     return "" if _chosen["theme"] == "auto" else str(_chosen["theme"])
 
 
-def default_sessions() -> Any:
-    """Return the store that runs are kept in unless they name one; one object for each place in a process."""
+def default_sessions() -> tuple[Any, str]:
+    """Return the store that runs are kept in unless they name one, and a warning where it isn't the usual one.
+
+    One store for each place in a process. In a folder that can't be written, runs are kept in memory.
+
+    Raises:
+        SessionStoreError: the file is there and is no session store; it is left as it is.
+    """
     if _chosen["sessions"] is not None:
-        return _chosen["sessions"]
+        return _chosen["sessions"], ""
     named = os.environ.get("ADK_NB_SESSIONS", "").strip()
     if named:
-        return as_sessions(named)
-    return as_sessions(MEMORY if front_end() == "none" else DEFAULT_FILE)
+        return as_sessions(named), ""
+    if front_end() == "none":
+        return as_sessions(MEMORY), ""
+    try:
+        return _store_at(os.fspath(DEFAULT_FILE)), ""
+    except OSError as error:
+        why = f"Runs can't be kept in {str(DEFAULT_FILE)!r} ({error.strerror or error})"
+        return as_sessions(MEMORY), f"{why}: this one is in memory, gone with the kernel. {_ELSEWHERE}"
+    except SessionStoreError as error:
+        raise SessionStoreError(f"{error} {_ELSEWHERE}") from None
 
 
 def as_sessions(sessions: Any) -> Any:
     """Return a store given as an object, as a path of an SQLite file, or as `"memory"`."""
     if isinstance(sessions, (str, os.PathLike)):
-        return _store_at(os.fspath(sessions))
+        try:
+            return _store_at(os.fspath(sessions))
+        except OSError as error:
+            raise ConfigurationError(
+                f"sessions={os.fspath(sessions)!r} can't be used: {error.strerror or error}. Give a path in a folder "
+                f"that can be written, or {MEMORY!r}."
+            ) from None
     if callable(getattr(sessions, "create_session", None)) and callable(getattr(sessions, "get_session", None)):
         return sessions
     raise ConfigurationError(
@@ -77,5 +99,7 @@ def _store_at(place: str) -> Any:
     path = Path(place).expanduser().resolve()
     if str(path) not in _stores:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(path.parent, os.W_OK) and not path.exists():
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path.parent))
         _stores[str(path)] = SqliteSessionService(str(path))
     return _stores[str(path)]

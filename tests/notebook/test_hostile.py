@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from adk_nb import events
+from adk_nb.errors import ConfigurationError, SessionStoreError
 from adk_nb.events import RequestInput
+from adk_nb.notebook import settings
 from adk_nb.notebook.run import Run, run
 from adk_nb.workflow import JoinNode, Workflow
 
@@ -161,5 +164,57 @@ def test_no_digit_of_a_long_number_is_lost() -> None:
         await made.respond(2**60 + 3)
         assert made.output == [{"order": 2**60 + 3, "n": 7}]
         assert made.fold.snapshot()["result"]["value"] == [{"order": str(2**60 + 3), "n": 7}]
+
+    drive(main)
+
+
+@pytest.fixture
+def notebook_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a notebook that a person works in, as far as defaults go."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ADK_NB_SESSIONS", raising=False)
+    monkeypatch.setattr(settings, "front_end", lambda: "live")
+    return tmp_path
+
+
+def test_folder_that_cannot_be_written_keeps_runs_in_memory(notebook_folder: Path) -> None:
+    """Where the default file can't be made, a run goes on in memory, and one warning says so, in the view as well."""
+    (notebook_folder / ".adk_nb").write_text("a file where the folder should be")
+
+    async def main() -> None:
+        made = await run(two, "x")
+        assert (made.status, made.output) == ("completed", 2)
+        [warning] = made.warnings
+        assert "File exists" in warning
+        assert "gone with the kernel" in warning
+        assert "configure(sessions=" in warning
+        assert warning in [one["message"] for one in made.fold.snapshot()["warnings"]]
+
+    drive(main)
+
+
+def test_file_that_is_no_database_is_left_alone(notebook_folder: Path) -> None:
+    """A default file of another kind is refused in one sentence that says what to do, and stays as it is."""
+    file = notebook_folder / ".adk_nb" / "sessions.db"
+    file.parent.mkdir()
+    file.write_bytes(b"not a database " * 500)
+
+    async def main() -> None:
+        with pytest.raises(SessionStoreError, match=r"isn't an SQLite database.*left as it is.*configure\(sessions="):
+            run(two, "x")
+        assert (await run(two, "x", sessions="memory")).output == 2
+
+    drive(main)
+    assert file.read_bytes() == b"not a database " * 500
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_named_place_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    """A place that a person named is never replaced by another one."""
+    (tmp_path / "file").write_text("")
+
+    async def main() -> None:
+        with pytest.raises(ConfigurationError, match=r"can't be used: .*Give a path in a folder"):
+            run(two, "x", sessions=tmp_path / "file" / "sessions.db")
 
     drive(main)

@@ -420,13 +420,13 @@ def test_messages_of_any_kind() -> None:
 def test_default_stores(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A script keeps runs in memory; ADK_NB_SESSIONS names a file, and `configure` wins over both."""
     monkeypatch.setattr("adk_nb.notebook.settings._chosen", {"sessions": None, "theme": "auto"})
-    assert isinstance(default_sessions(), InMemorySessionService)
+    assert isinstance(default_sessions()[0], InMemorySessionService)
     monkeypatch.setenv("ADK_NB_SESSIONS", str(tmp_path / "deep" / "s.db"))
-    assert isinstance(default_sessions(), SqliteSessionService)
-    assert default_sessions() is default_sessions()
+    assert isinstance(default_sessions()[0], SqliteSessionService)
+    assert default_sessions()[0] is default_sessions()[0]
     store = InMemorySessionService()
     configure(sessions=store)
-    assert default_sessions() is store
+    assert default_sessions()[0] is store
     with pytest.raises(ConfigurationError, match="allowed are a session service"):
         configure(sessions=5)
 

@@ -471,7 +471,7 @@ function spaced(value) {
 /** Data as rows of names and values, or as text. */
 function valueView(value) {
   if (value === null || value === undefined) return html("span", "adknb-run-soft", "null");
-  if (Array.isArray(value) || typeof value !== "object") return html("span", "", said(value));
+  if (Array.isArray(value) || typeof value !== "object") return html("div", "adknb-run-text", said(value));
   const list = html("dl", "adknb-run-kv");
   for (const [name, item] of Object.entries(value)) {
     const isData = typeof item !== "string";
@@ -517,6 +517,8 @@ function errorView(error) {
 
 // Forms
 
+// Each output of a page carries this module: ids must differ between them.
+const FIELD_IDS = `adknb-field-${Math.random().toString(36).slice(2, 10)}`;
 let fieldNumber = 0;
 
 /** The form of one open question. Its values are kept as drafts, so that a redrawn page has them again. */
@@ -726,7 +728,7 @@ class QuestionForm {
   }
 
   labelled(field, input) {
-    const id = `adknb-field-${++fieldNumber}`;
+    const id = `${FIELD_IDS}-${++fieldNumber}`;
     const isBox = input.matches("input, textarea, select");
     // An answer that is one value needs no name: the question stands above it.
     const name = field.key === "" && field.kind ? "adknb-run-label adknb-run-unseen" : "adknb-run-label";
@@ -808,7 +810,10 @@ class QuestionForm {
     const own = new Map(this.inputs);
     let first = null;
     const rest = [];
-    for (const [key, text] of Object.entries(errors)) if (!own.has(key) || !own.get(key).bad) rest.push(text);
+    for (const [key, text] of Object.entries(errors)) {
+      // Without its field beside it, what is wrong is told with the field's name.
+      if (!own.get(key)?.bad) rest.push(key ? `${lastStep(key)} ${text}.` : text);
+    }
     for (const [key, place] of own) {
       if (!place.bad) continue;
       const text = errors[key] ?? "";
