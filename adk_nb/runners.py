@@ -157,11 +157,11 @@ class Runner:
                 it keeps.
         """
         session = await self._session(user_id, session_id)
-        async with self._turn(session, invocation_id):
+        async with self._held(session, invocation_id):
             session = await self._session(user_id, session_id)
             log = self._log(session)
-            turn = _Turn(self.agent, session, log, invocation_id, new_message, answers, state_delta)
-            run, user_event, changed = await turn.open()
+            call = _Call(self.agent, session, log, invocation_id, new_message, answers, state_delta)
+            run, user_event, changed = await call.open()
             invocation = InvocationContext(
                 invocation_id=run.invocation_id,
                 session=session,
@@ -180,7 +180,7 @@ class Runner:
                 yield user_event
             channel = Channel()
             engine = Engine(invocation=invocation, log=log, deliver=channel.put, on_run=on_run)
-            task = asyncio.create_task(engine.run_root(self.agent, run, is_fresh=turn.is_new))
+            task = asyncio.create_task(engine.run_root(self.agent, run, is_fresh=call.is_new))
             task.add_done_callback(channel.close)
             try:
                 while (event := await channel.get()) is not None:
@@ -229,7 +229,7 @@ class Runner:
         )
 
     @contextlib.asynccontextmanager
-    async def _turn(self, session: Any, invocation_id: str | None) -> AsyncIterator[None]:
+    async def _held(self, session: Any, invocation_id: str | None) -> AsyncIterator[None]:
         running = getattr(self.session_service, "running", None)
         if running is None:
             yield
@@ -302,7 +302,7 @@ class Channel:
 
 
 @dataclasses.dataclass
-class _Turn:
+class _Call:
     """What one call of the runner asks for: a new run, answers to an open one, or going on with one."""
 
     root: Any
@@ -374,8 +374,7 @@ class _Turn:
         if message is not None:
             raise DataError(
                 f"Run {self.invocation_id!r} has its message already: continue it without "
-                "new_message=, or send the message "
-                f"without invocation_id= to start a new run."
+                f"new_message=, or send the message without invocation_id= to start a new run."
             )
         event = self._user_event(root, None, None) if self.state_delta else None
         return root, event, []
@@ -398,8 +397,7 @@ class _Turn:
             if question is None:
                 raise AnswerError(
                     f"Question {interrupt_id!r} of {run.name!r} is answered already, and an answer "
-                    "can't be changed; open "
-                    f"questions are {await self._open_ids()}. Nothing was stored."
+                    f"can't be changed; open questions are {await self._open_ids()}. Nothing was stored."
                 )
             value = response if is_exact else read_answer(question, response)
             question.answer = check_answer(question, value)
@@ -409,8 +407,7 @@ class _Turn:
         if len(invocations) > 1:
             raise AnswerError(
                 f"The answers resolve to multiple invocations ({', '.join(sorted(invocations))}): "
-                "send those of one run at a "
-                f"time. Nothing was stored."
+                f"send those of one run at a time. Nothing was stored."
             )
         root = await self.log.root_run(invocations.pop())
         if root is None:

@@ -66,19 +66,21 @@ class Outcome:
     """No route was set on the context that isn't in an event yet."""
 
 
+@dataclass(frozen=True, slots=True)
+class ChildWish:
+    """How a node wants one child to run; `Context.run_node` says what the fields mean."""
+
+    input: Any
+    use_as_output: bool
+    run_id: str | None
+    use_sub_branch: bool
+    override_branch: str | None
+
+
 class Children(Protocol):
     """How a context runs what is below its node; the engine provides it."""
 
-    async def run_child(
-        self,
-        node_like: Any,
-        node_input: Any,
-        *,
-        use_as_output: bool,
-        run_id: str | None,
-        use_sub_branch: bool,
-        override_branch: str | None,
-    ) -> Any:
+    async def run_child(self, node_like: Any, wish: ChildWish) -> Any:
         """Run a child to its end and return its output."""
 
     async def run_graph(self, graph: Graph, node_input: Any, max_concurrency: int | None) -> None:
@@ -260,14 +262,8 @@ class Context(ReadonlyContext):
         Raises:
             DynamicNodeFailError: the child failed.
         """
-        return await self._place.children.run_child(
-            node,
-            node_input,
-            use_as_output=use_as_output,
-            run_id=run_id,
-            use_sub_branch=use_sub_branch,
-            override_branch=override_branch,
-        )
+        wish = ChildWish(node_input, use_as_output, run_id, use_sub_branch, override_branch)
+        return await self._place.children.run_child(node, wish)
 
     async def run_graph(self, graph: Graph, node_input: Any, max_concurrency: int | None = None) -> None:
         """Run a graph below this node and make its output the node's own; `Workflow` is written with it."""

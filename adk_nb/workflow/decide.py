@@ -129,7 +129,7 @@ def _end(state: GraphState, run: NodeRun, commands: list[Command]) -> None:
     elif run.status is Status.INCOMPLETE:
         state.short.add(run.name)
         state.notes.update(dict.fromkeys(run.notes))
-        _next_turn(state, run.name, commands)
+        _next_in_queue(state, run.name, commands)
     elif run.status is not Status.WAITING:
         state.is_stopping = True
     if not state.is_stopping:
@@ -155,7 +155,7 @@ def _complete(state: GraphState, run: NodeRun, commands: list[Command]) -> None:
         state.outputs.pop(run.name, None)
     for target in targets:
         _trigger(state, target, run, len(targets) > 1, commands)
-    _next_turn(state, run.name, commands)
+    _next_in_queue(state, run.name, commands)
 
 
 def dead_end(state: GraphState, run: NodeRun) -> str:
@@ -169,7 +169,7 @@ def dead_end(state: GraphState, run: NodeRun) -> str:
     )
 
 
-def _next_turn(state: GraphState, name: str, commands: list[Command]) -> None:
+def _next_in_queue(state: GraphState, name: str, commands: list[Command]) -> None:
     state.active.pop(name, None)
     queue = state.queued.get(name)
     if queue:
@@ -288,8 +288,7 @@ def _settle(state: GraphState) -> Settle:
         note = (
             f"the join {name!r} never fired: it got {', '.join(map(repr, held)) or 'nothing'} but waits for "
             f"{', '.join(map(repr, missing))}, from which no edge led to it this time. Lead there on "
-            "every route, or join "
-            f"only the nodes that always run."
+            f"every route, or join only the nodes that always run."
         )
         state.notes[note] = None
     at_end = [run for run in state.outputs.values() if state.graph.is_terminal(run.name)]

@@ -309,8 +309,7 @@ class Engine:
         elif waiting:
             raise WorkflowDataError(
                 f"Node {run.name!r} ended without awaiting ctx.run_node() of {waiting[0].name!r}, "
-                "which waits for a person: "
-                f"await every child, for instance with asyncio.gather."
+                f"which waits for a person: await every child, for instance with asyncio.gather."
             )
 
     async def _emit(self, execution: Execution, event: Event) -> None:

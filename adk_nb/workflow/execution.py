@@ -13,7 +13,7 @@ from adk_nb.events.paths import child_branch, child_path
 from adk_nb.events.record import NodeRun, Status
 from adk_nb.events.values import freeze, snapshot
 from adk_nb.workflow.build import build_node
-from adk_nb.workflow.context import Context
+from adk_nb.workflow.context import ChildWish, Context
 from adk_nb.workflow.decide import TO_DO, Command, Continued, Keep, Settle, decide
 from adk_nb.workflow.graph import Graph
 from adk_nb.workflow.nodes import BaseNode
@@ -82,23 +82,14 @@ class Execution:
         self.asked = 0
         self.is_over = False
 
-    async def run_child(
-        self,
-        node_like: Any,
-        node_input: Any,
-        *,
-        use_as_output: bool,
-        run_id: str | None,
-        use_sub_branch: bool,
-        override_branch: str | None,
-    ) -> Any:
+    async def run_child(self, node_like: Any, wish: ChildWish) -> Any:
         """Run a dynamic child to its end, or take its recorded result, and return its output."""
         if self.is_over:
             raise WorkflowConfigurationError(
                 f"Node {self.run.name!r} has ended and can't run children any more: await every ctx.run_node in it."
             )
         node = build_node(node_like)
-        path = self._child_path(node, run_id, use_as_output)
+        path = self._child_path(node, wish)
         if self.recorded is None:
             earlier = [] if self.is_fresh else await self.engine.log.child_runs(self.run.invocation_id, self.run.path)
             if self.recorded is None:
@@ -107,58 +98,49 @@ class Execution:
         if child is not None and path in self.pending_children:
             await asyncio.shield(self.pending_children[path])
         elif child is None or child.run.status is not Status.COMPLETED:
-            child = self._child(node, node_input, path, use_as_output, use_sub_branch, override_branch)
+            child = self._child(node, path, wish)
             await self._run_dynamic(child)
         return self._result(child)
 
-    def _child_path(self, node: BaseNode, run_id: str | None, use_as_output: bool) -> str:
+    def _child_path(self, node: BaseNode, wish: ChildWish) -> str:
         if not self.node.rerun_on_resume:
             raise WorkflowConfigurationError(
                 f"Node {self.node.name!r} calls ctx.run_node and so must have rerun_on_resume=True: write "
                 f"@node(rerun_on_resume=True), so that it can go on after a pause with its children's results."
             )
+        run_id = wish.run_id
         if run_id is None:
             number = self.counters[node.name] = self.counters.get(node.name, 0) + 1
             run_id = str(number)
         elif run_id.isdigit():
             raise WorkflowConfigurationError(
-                f"The run_id {run_id!r} for child {node.name!r} must contain non-numeric characters, "
-                "as plain numbers count "
-                f"unnamed runs: write for instance 'order-{run_id}'."
+                f"The run_id {run_id!r} for child {node.name!r} must contain non-numeric characters, as plain "
+                f"numbers count unnamed runs: write for instance 'order-{run_id}'."
             )
         path = child_path(self.run.path, node.name, run_id)
-        if use_as_output:
+        if wish.use_as_output:
             if self.delegate not in (None, path):
                 raise WorkflowConfigurationError(
-                    f"Node {self.node.name!r} already has a use_as_output delegate ({self.delegate}): "
-                    "only one child can "
-                    f"give a node's output."
+                    f"Node {self.node.name!r} already has a use_as_output delegate ({self.delegate}): only one child "
+                    f"can give a node's output."
                 )
             self.delegate = path
         return path
 
-    def _child(
-        self,
-        node: BaseNode,
-        node_input: Any,
-        path: str,
-        use_as_output: bool,
-        use_sub_branch: bool,
-        override_branch: str | None,
-    ) -> Execution:
+    def _child(self, node: BaseNode, path: str, wish: ChildWish) -> Execution:
         name, run_id = node.name, path.rpartition("@")[2]
         assert self.recorded is not None  # filled before a child gets its path
         record = self.recorded.get(path)
         if record is None:
-            branch = override_branch if override_branch is not None else self.run.branch
+            branch = wish.override_branch if wish.override_branch is not None else self.run.branch
             record = NodeRun(
                 path=path,
                 name=name,
                 run_id=run_id,
                 parent=self.run.path,
                 invocation_id=self.run.invocation_id,
-                input=freeze(node_input, f"input of child {name!r}"),
-                branch=child_branch(branch, name, run_id) if use_sub_branch else branch,
+                input=freeze(wish.input, f"input of child {name!r}"),
+                branch=child_branch(branch, name, run_id) if wish.use_sub_branch else branch,
                 kind=node.kind,
                 created_at=time.time(),
             )
@@ -167,7 +149,7 @@ class Execution:
             is_fresh = True
         else:
             is_fresh = False
-        child = self.below(node, record, (self, *self.claims) if use_as_output else (), is_fresh)
+        child = self.below(node, record, (self, *self.claims) if wish.use_as_output else (), is_fresh)
         self.children[path] = child
         return child
 
