@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import dataclasses
 import time
-from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import Any
 
@@ -28,10 +28,14 @@ from adk_nb.events.values import snapshot
 from adk_nb.sessions.in_memory_session_service import InMemorySessionService
 from adk_nb.workflow.answers import check_answer, read_answer
 from adk_nb.workflow.build import build_root
+from adk_nb.workflow.channel import Channel
 from adk_nb.workflow.context import InvocationContext
 from adk_nb.workflow.engine import Engine, OnRun
 from adk_nb.workflow.ports import KeepsRuns, RunLog
 from adk_nb.workflow.run_config import RunConfig
+
+_inside: contextvars.ContextVar[frozenset[tuple[object, ...]]] = contextvars.ContextVar("inside", default=frozenset())
+"""The sessions with a run that this code is a part of."""
 
 
 class Runner:
@@ -180,7 +184,9 @@ class Runner:
                 yield user_event
             channel = Channel()
             engine = Engine(invocation=invocation, log=log, deliver=channel.put, on_run=on_run)
-            task = asyncio.create_task(engine.run_root(self.agent, run, is_fresh=call.is_new))
+            task = asyncio.create_task(
+                engine.run_root(self.agent, run, is_fresh=call.is_new), context=self._context_in(session)
+            )
             task.add_done_callback(channel.close)
             try:
                 while (event := await channel.get()) is not None:
@@ -228,8 +234,21 @@ class Runner:
             f"SqliteSessionService, or give it an open_log(session) method."
         )
 
+    def _key(self, session: Any) -> tuple[object, ...]:
+        return (id(self.session_service), session.app_name, session.user_id, session.id)
+
+    def _context_in(self, session: Any) -> contextvars.Context:
+        context = contextvars.copy_context()
+        context.run(_inside.set, _inside.get() | {self._key(session)})
+        return context
+
     @contextlib.asynccontextmanager
     async def _held(self, session: Any, invocation_id: str | None) -> AsyncIterator[None]:
+        if self._key(session) in _inside.get():
+            raise DataError(
+                f"A node of a run in session {session.id!r} can't start another run in the same session, which would wait "
+                f"for itself: call ctx.run_node, or give the other run a session of its own."
+            )
         running = getattr(self.session_service, "running", None)
         if running is None:
             yield
@@ -249,56 +268,6 @@ class InMemoryRunner(Runner):
             node=node,
             session_service=InMemorySessionService(),
         )
-
-
-class Channel:
-    """Events on their way from the engine to the caller; each producer waits until its event was taken.
-
-    The producer goes on when the caller asks for the next event.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: deque[tuple[Event, asyncio.Future[None]]] = deque()
-        self._taken: asyncio.Future[None] | None = None
-        self._wake: asyncio.Future[None] | None = None
-        self._is_closed = False
-        self._is_abandoned = False
-        self._loop = asyncio.get_running_loop()
-
-    async def put(self, event: Event) -> None:
-        """Hand over an event; returns when the caller asks for the next one, at once when nobody listens any more."""
-        if self._is_abandoned:
-            await asyncio.sleep(0)  # what goes on without a listener can still be stopped
-            return
-        taken = self._loop.create_future()
-        self._waiting.append((event, taken))
-        self._notify()
-        await taken
-
-    def close(self, _: object = None) -> None:
-        """End the stream after the events that were put before."""
-        self._is_closed = True
-        self._notify()
-
-    def abandon(self) -> None:
-        """Let producers go on without a listener."""
-        self._is_abandoned = True
-
-    async def get(self) -> Event | None:
-        """Return the next event, `None` after the last one; the producer of the one before goes on."""
-        if self._taken is not None and not self._taken.done():
-            self._taken.set_result(None)
-        while not self._waiting:
-            if self._is_closed:
-                return None
-            self._wake = self._loop.create_future()
-            await self._wake
-        event, self._taken = self._waiting.popleft()
-        return event
-
-    def _notify(self) -> None:
-        if self._wake is not None and not self._wake.done():
-            self._wake.set_result(None)
 
 
 @dataclasses.dataclass

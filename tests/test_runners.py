@@ -151,3 +151,25 @@ def test_two_loops_one_after_the_other() -> None:
     asyncio.run(talk.answer(q=3))
     root = asyncio.run(talk.root())
     assert (root.status, root.output) == (Status.COMPLETED, 3)
+
+
+def test_a_run_inside_a_run_of_the_same_session_is_refused() -> None:
+    """A node that starts another run in its own session would wait for itself for ever: it fails with what to do."""
+
+    async def test() -> None:
+        inner = node(lambda: "inner", name="inner")
+
+        async def outer() -> Any:
+            return [event.output async for event in start(inner)]
+
+        service = InMemorySessionService()
+
+        def start(root: Any) -> Any:
+            runner = Runner(node=root, app_name="app", session_service=service, auto_create_session=True)
+            return runner.run_async(user_id="u", session_id="s", new_message=user_text("x"))
+
+        with pytest.raises(DataError, match="can't start another run in the same session"):
+            async for _ in start(Workflow(name="wf", edges=[("START", outer)])):
+                pass
+
+    run(test)
