@@ -246,8 +246,8 @@ class Runner:
     async def _held(self, session: Any, invocation_id: str | None) -> AsyncIterator[None]:
         if self._key(session) in _inside.get():
             raise DataError(
-                f"A node of a run in session {session.id!r} can't start another run in the same session, which would wait "
-                f"for itself: call ctx.run_node, or give the other run a session of its own."
+                f"A node of a run in session {session.id!r} can't start another run in the same session, which would "
+                f"wait for itself: call ctx.run_node, or give the other run a session of its own."
             )
         running = getattr(self.session_service, "running", None)
         if running is None:
