@@ -21,6 +21,7 @@ class LlmResponse(BaseModel):
         val_json_bytes="base64",
         arbitrary_types_allowed=True,
         protected_namespaces=(),
+        defer_build=True,  # the schema is built when a response is first made: a graph without agents makes none
     )
 
     model_version: str | None = None
