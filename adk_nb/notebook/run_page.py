@@ -136,8 +136,9 @@ def _static_question(question: dict[str, Any]) -> str:
         lines.append(f"<pre>{_e(_indented(question['payload']))}</pre>")
     if question["answered"] is None:
         lines.append(
-            f"<p>{_e(question['node'])} asks; no answer yet. This is a saved copy: a form stands here while the kernel "
-            "that asked is running. After a restart, run the cell again to be asked again.</p>"
+            f"<p>{_e(question['node'])} asks; not answered yet, and no kernel is linked with this copy. While the "
+            "kernel that asked is running, <code>await run.respond(…)</code> answers it; after a restart, run the "
+            "cell again to be asked again.</p>"
         )
     else:
         lines.append(

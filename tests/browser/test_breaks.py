@@ -69,3 +69,87 @@ def test_narrow_window_shows_the_asking_node_and_the_events(open_notebook: OpenN
     assert view.evaluate("view => view.scrollWidth <= view.clientWidth")
     width = view.evaluate("view => view.querySelector('td.adknb-run-w').getBoundingClientRect().width")
     assert width > 150
+
+
+HOSTILE = (
+    "</script><img src=x onerror='window.hacked=1'><svg onload='window.hacked=1'> [x](javascript:window.hacked=1) "
+    "\u202edaolyap\u202c \x1b[31mred\x1b[0m \x00 &amp;amp; "
+)
+
+
+def test_hostile_text_everywhere(open_notebook: OpenNotebook) -> None:
+    """In questions, schemas, payloads, state, errors and frames, live and saved, text stays text inside its box."""
+    schema = (
+        "{'type': 'object', 'title': H, 'required': ['n', H], 'properties': {"
+        "H: {'type': 'string', 'title': H, 'description': H, 'enum': [H, 'b', 'c' * 300]},"
+        "'n': {'type': 'integer', 'title': 'L' * 400, 'description': H * 20, 'default': 5},"
+        "'nest': {'type': 'object', 'properties': {'a': {'type': 'string', 'default': H}}}}}"
+    )
+    nb = open_notebook(
+        [
+            SETUP + f"H = {HOSTILE!r}\n",
+            "def out(node_input):\n    yield Event(message=H * 50)\n    yield Event(state={'k' + H[:9]: H})\n"
+            "    yield Event(output={H: [H] * 3, 'long': 'z' * 10_000})\n"
+            "def ask(node_input):\n    yield RequestInput(message=H + 'W' * 3000, payload={H: H, 'q': 'q' * 2000},"
+            f" interrupt_id='q<b>', response_schema={schema})\n"
+            "made = await run(Workflow(name='w', edges=[('START', out, ask)]), H, sessions='memory')",
+            "def bad(node_input):\n    raise ValueError(H * 30 + chr(0xd800))\n"
+            "failed = await run(bad, H, sessions='memory')",
+            "made.events_frame()",
+            "failed.events_frame()",
+            "made.graph()",
+        ]
+    )
+    nb.run_all()
+    nb.wait_text("waiting for you", cell=1)
+    nb.wait_text("failed", cell=2)
+    nb.wait_text("\\u202edaolyap", cell=1)
+    nb.wait_text("\\u001b[31mred", cell=2)
+    nb.wait_text("\\ud800", cell=2)
+    for cell in (1, 2):
+        view = nb.output(cell).locator(".adknb-run")
+        sides = view.evaluate(
+            "view => [view, view.querySelector('.adknb-run-side')].map(e => e.scrollWidth - e.clientWidth)"
+        )
+        assert sides == [0, 0]
+    nb.click("as JSON", cell=1)
+    nb.output(1).locator("textarea.adknb-run-code").fill('{"n": "x"}')
+    nb.click("Send answer", cell=1)
+    nb.wait_text("n must be a whole number.", cell=1)
+    nb.save()
+    again = open_notebook(nb.path, name="hostile-again.ipynb")
+    again.wait_text("ot answered yet", cell=1)
+    for page in (nb, again):
+        assert page.page.evaluate("() => window.hacked") is None
+        assert page.output().locator("img[src=x]").count() == 0
+        page.assert_clean()
+
+
+def test_forms_of_two_outputs_keep_their_own_labels(open_notebook: OpenNotebook) -> None:
+    """Each output carries its own script: a label still belongs to the field under it, for a click and a reader."""
+    nb = open_notebook([SETUP, WAITING, "other = await run(flow, 'again', sessions='memory')"])
+    nb.run_all()
+    for cell in (1, 2):
+        nb.wait_text("waiting for you", cell=cell)
+    for cell, value in ((1, "11"), (2, "22")):
+        nb.output(cell).get_by_label("Limit, EUR").fill(value)
+    for cell, value in ((1, "11"), (2, "22")):
+        expect(nb.output(cell).locator("input.adknb-run-in")).to_have_value(value)
+    nb.assert_clean()
+
+
+def test_double_click_answers_once(open_notebook: OpenNotebook, kernel: str) -> None:
+    """Two quick clicks on a button that sends at once give one answer."""
+    ask = (
+        "ran = []\n"
+        "def ask(node_input):\n    yield RequestInput(message='Sure?', response_schema={'enum': ['yes', 'no']})\n"
+        "def count(node_input):\n    ran.append(node_input)\n    return 'done'\n"
+        "made = await run(Workflow(name='w', edges=[('START', ask, count)]), 'x', sessions='memory')"
+    )
+    nb = open_notebook([SETUP, ask], kernel=kernel)
+    nb.run_all()
+    nb.wait_text("Sure?", cell=1)
+    nb.button("yes", cell=1).dblclick()
+    nb.wait_text("completed", cell=1)
+    assert nb.run_code("print(ran)").strip() == "['yes']"
+    nb.assert_clean()

@@ -20,9 +20,11 @@
 const ROWS_DRAWN = 500;
 const ROWS_HELD = 1000;
 const NODE_STATES = ["pending", "running", "waiting", "completed", "failed", "cancelled", "incomplete", "gathering"];
-const UNREACHED =
-  "Not answered yet. This is a saved copy: a form stands here while the kernel that asked is running. " +
-  "After a restart, run the cell again to be asked again.";
+const UNREACHED = [
+  "Not answered yet, and no kernel is linked with this copy. While the kernel that asked is running, ",
+  "await run.respond(…)",
+  " answers it; after a restart, run the cell again to be asked again.",
+];
 const LOST =
   "This form can't be sent any more. Run the cell again to be asked again. A run that is kept in a file " +
   "can also be answered from code, with Runner and answer_content.";
@@ -840,7 +842,8 @@ function questionView(question) {
   if (question.answered === null) {
     box.append(html("p", "adknb-run-soft", `${question.node} asks · open`));
     if (question.payload !== null) box.append(valueView(question.payload));
-    box.append(html("p", "adknb-run-soft", UNREACHED));
+    const [before, code, after] = UNREACHED;
+    box.append(html("p", "adknb-run-soft", before, html("code", "", code), after));
     return box;
   }
   box.classList.add("adknb-run-answered");
