@@ -119,7 +119,10 @@ def _choices(schema: Schema) -> list[dict[str, Any]] | None:
     values = [schema["const"]] if "const" in schema else schema.get("enum")
     if not isinstance(values, list) or not values:
         return None
-    return [{"label": _choice_label(value), "value": value} for value in values]
+    labels = [_choice_label(value) for value in values]
+    if len(set(labels)) < len(labels):  # 1 and "1", or true and "Yes": told apart by how JSON writes them
+        labels = [json.dumps(value, ensure_ascii=False) for value in values]
+    return [{"label": label, "value": value} for label, value in zip(labels, values, strict=True)]
 
 
 def _choice_label(value: Any) -> str:
