@@ -117,7 +117,7 @@ def _static(snapshot: Snapshot, description: GraphDescription | None) -> str:
             alt = _e(graph_text(description))
             parts.append(f'<img class="adknb-run-still" alt="{alt}" src="data:image/svg+xml;base64,{data}">')
         else:
-            parts.append(f"<pre>{_e(text)}</pre>")
+            parts.append(f'<pre class="adknb-run-outline">{_e(text)}</pre>')
     parts += [f"<p>⚠ {_e(_warned(warning))}</p>" for warning in snapshot["warnings"]]
     if snapshot["error"]:
         parts.append(_static_error(snapshot["error"]))

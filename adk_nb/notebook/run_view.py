@@ -128,7 +128,7 @@ class RunView:
         if self._front_end == "none":
             return
         self._flush()
-        if self._link is not None:
+        if self._link is not None and not self._run.is_over:  # at the end, the output below is the last word
             self._renew_base()
         data, metadata = self._bundle()
         update_display(data, metadata=metadata, raw=True, display_id=self._key)

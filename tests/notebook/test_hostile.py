@@ -14,6 +14,7 @@ from adk_nb import events
 from adk_nb.errors import ConfigurationError, SessionStoreError
 from adk_nb.events import RequestInput
 from adk_nb.notebook import settings
+from adk_nb.notebook.forms import collect, fields_of
 from adk_nb.notebook.run import Run, run
 from adk_nb.workflow import JoinNode, Workflow
 
@@ -218,3 +219,13 @@ def test_named_place_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
             run(two, "x", sessions=tmp_path / "file" / "sessions.db")
 
     drive(main)
+
+
+def test_choices_that_read_alike_are_told_apart() -> None:
+    """A person sees whether a choice is the number 1 or the text "1", and gets what was picked, type included."""
+    values = [1, "1", True, "Yes", 1.0]
+    fields = fields_of({"enum": values})
+    assert [choice["label"] for choice in fields[0]["choices"]] == ["1", '"1"', "true", '"Yes"', "1.0"]
+    for index, value in enumerate(values):
+        answer, errors = collect(fields, {"": {"state": "value", "text": str(index)}})
+        assert (type(answer), answer, errors) == (type(value), value, {})

@@ -183,12 +183,16 @@ class Header {
 // Graph: drawn once, then only classes and second lines change
 
 class GraphPane {
-  /** @param {?SVGElement} svg */
-  constructor(svg, pick) {
+  /** @param {?SVGElement} svg @param {string} outline what stands here without a picture */
+  constructor(svg, pick, outline) {
     this.element = html("div", "adknb-run-graph");
     this.nodes = new Map();
     this.edges = [];
-    if (!svg) return;
+    this.isEmpty = !svg && !outline;
+    if (!svg) {
+      if (outline) this.element.append(html("pre", "", outline));
+      return;
+    }
     this.element.append(svg);
     for (const group of svg.querySelectorAll("[data-path]")) {
       const detail = [...group.children].find((child) => child.classList.contains("adknb-detail"));
@@ -912,15 +916,15 @@ function warningView({ node, message }) {
 export class RunView {
   /**
    * @param {HTMLElement} root @param {Snapshot} snapshot @param {?SVGElement} svg
-   * @param {string} [styles] a style sheet to bring along
+   * @param {string} [styles] a style sheet to bring along @param {string} [outline] the graph as text
    */
-  constructor(root, snapshot, svg, styles = "") {
+  constructor(root, snapshot, svg, styles = "", outline = "") {
     this.root = root;
     this.state = new RunState(snapshot);
     this.offset = null;
     this.port = null;
     this.header = new Header(() => this.port?.send({ kind: "stop" }));
-    this.graph = new GraphPane(svg, (path) => this.pick(path));
+    this.graph = new GraphPane(svg, (path) => this.pick(path), outline);
     this.side = new SidePane();
     this.table = new EventTable((path) => this.graph.select(path));
     this.notes = html("div", "adknb-run-warnings");
@@ -958,7 +962,7 @@ export class RunView {
     this.header.tick(state, this.now());
     this.graph.draw(state, this.now());
     this.side.draw(state, this.port, this.isSettled);
-    this.graph.element.hidden = this.graph.nodes.size === 0;
+    this.graph.element.hidden = this.graph.isEmpty;
     this.main.hidden = this.graph.element.hidden && this.side.element.hidden;
     this.main.classList.toggle("adknb-run-two", !this.side.element.hidden && !this.graph.element.hidden);
     this.table.draw(state, rows);
@@ -1051,7 +1055,8 @@ export function mountCopies(key, copy, snapshot, styles) {
   for (const root of document.querySelectorAll(`[data-adknb-run="${key}"][data-adknb-copy="${copy}"]`)) {
     if (root.adknbView) continue;
     const still = root.querySelector(".adknb-run-still");
-    join(key, new RunView(root, snapshot, still && parseSvg(pictureText(still.src)), styles));
+    const outline = root.querySelector(".adknb-run-outline")?.textContent;
+    join(key, new RunView(root, snapshot, still && parseSvg(pictureText(still.src)), styles, outline));
   }
 }
 
