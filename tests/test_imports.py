@@ -143,11 +143,12 @@ def test_ladder_only_names_rooms_below() -> None:
         ("import adk_nb", {"google.genai", "pandas", "numpy", *SCREEN}),
         ("from adk_nb.calculator import *", {"google.genai", "pandas", "numpy", *SCREEN}),
         ("import adk_nb; adk_nb.Workflow", {"pandas", "numpy", *SCREEN}),
+        ("import adk_nb; adk_nb.Runner, adk_nb.Agent", {"jsonschema", "pandas", "numpy", *SCREEN}),
     ],
-    ids=["package", "calculator", "workflow"],
+    ids=["package", "calculator", "workflow", "runner"],
 )
 def test_import_stays_light(code: str, unwanted: set[str]) -> None:
-    """Importing the package, or a name that shows nothing, loads no screen package, no pandas and no model client."""
+    """Importing the package, or a name that shows nothing, loads no screens, pandas, model client or schema checker."""
     listing = f"import sys\n{code}\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", listing], cwd=PACKAGE.parent, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -10,6 +10,9 @@ from google.genai import types
 from pydantic import TypeAdapter, ValidationError
 
 from adk_nb.errors import ConfigurationError, InvalidAnswerError
+from adk_nb.workflow.json_schema.faults import Spot, faults_of
+from adk_nb.workflow.json_schema.validator import check_schema as check_json_schema
+from adk_nb.workflow.json_schema.validator import validator_of
 from adk_nb.workflow.nodes import adapter_for
 
 _FENCE = re.compile(r"\s*```(?:json)?[ \t]*\r?\n?(.*?)\r?\n?```\s*", re.DOTALL | re.IGNORECASE)
@@ -29,12 +32,13 @@ def check_schema(schema: Any) -> None:
         if isinstance(schema, (str, list, tuple)):
             raise TypeError("a value, not a type")
         if isinstance(schema, dict):
-            _validator_class(schema).check_schema(schema)
+            check_json_schema(schema)
         else:
             _adapter(schema)
     except Exception as error:  # pydantic and a type's own hooks may raise anything here
+        reason = str(error) if isinstance(schema, dict) else f"{type(error).__name__}: {error}"
         raise ConfigurationError(
-            f"output_schema={schema!r} can't be used ({type(error).__name__}: {error}); allowed are a pydantic model, "
+            f"output_schema={schema!r} can't be used ({reason}); allowed are a pydantic model, "
             f"list[...] of models or plain types, another type that pydantic can check, or a JSON schema dictionary."
         ) from error
 
@@ -59,7 +63,7 @@ def parse_answer(text: str, schema: Any, agent: str, *, is_cut: bool = False) ->
     try:
         if isinstance(schema, (dict, types.Schema)):
             value = json.loads(body)
-            faults = _json_schema_faults(value, schema)
+            faults = _faults(value, schema)
             if faults:
                 raise _invalid(text, schema, agent, is_cut, faults)
             return value
@@ -79,22 +83,14 @@ def _adapter(schema: Any) -> TypeAdapter[Any]:
         return TypeAdapter(schema)
 
 
-def _json_schema_faults(value: Any, schema: dict[str, Any] | types.Schema) -> list[str]:
+def _faults(value: Any, schema: dict[str, Any] | types.Schema) -> list[str]:
     if isinstance(schema, types.Schema):
         return []
-    faults = _validator_class(schema)(schema).iter_errors(value)
-    return [f"{_path(tuple(fault.absolute_path))}{fault.message}" for fault in faults]
+    return [f"{_path(fault.spot)}{fault.said}" for fault in faults_of(value, validator_of(schema))]
 
 
-def _validator_class(schema: dict[str, Any]) -> Any:
-    # Slow to import, and only agents with a JSON schema need it.
-    import jsonschema
-
-    return jsonschema.validators.validator_for(schema)
-
-
-def _path(steps: tuple[int | str, ...]) -> str:
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
+def _path(spot: Spot) -> str:
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in spot).lstrip(".")
     return f"{text}: " if text else ""
 
 

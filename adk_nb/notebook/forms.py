@@ -17,6 +17,7 @@ from typing import Any
 from adk_nb.errors import WorkflowConfigurationError
 from adk_nb.events.record import Question
 from adk_nb.workflow.answers import asked_schema, field_errors
+from adk_nb.workflow.json_schema.references import pointer, resolved, steps
 
 Schema = dict[str, Any]
 Field = dict[str, Any]
@@ -27,7 +28,6 @@ _WHOLE = re.compile(r"[+-]?\d+\Z")
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
 _DATES = {"date": "date", "time": "time", "date-time": "datetime"}
 _LONG = {"textarea", "multiline", "markdown"}
-_DEEPEST_REF = 20
 
 
 def fields_of(schema: Schema | None) -> list[Field]:
@@ -45,7 +45,7 @@ def fields_of(schema: Schema | None) -> list[Field]:
     """
     if schema is None:
         return [_field("", "Answer", {"type": "string"}, is_required=True)]
-    whole = _resolved(schema, schema)
+    whole = resolved(schema, schema)
     properties = whole.get("properties")
     if whole.get("type") == "object" and isinstance(properties, dict) and properties:
         return _properties(schema, whole, "", depth=0)
@@ -56,13 +56,13 @@ def fields_of(schema: Schema | None) -> list[Field]:
 def _properties(root: Schema, whole: Schema, above: str, depth: int) -> list[Field]:
     required = whole.get("required") or ()
     return [
-        _built(root, part, pointer(above, name), str(name), is_required=name in required, depth=depth)
+        _built(root, part, pointer(above, str(name)), str(name), is_required=name in required, depth=depth)
         for name, part in whole["properties"].items()
     ]
 
 
 def _built(root: Schema, part: Any, key: str, name: str, *, is_required: bool, depth: int) -> Field:
-    schema = _resolved(root, part)
+    schema = resolved(part, root)
     schema, is_nullable = _without_null(root, schema)
     field = _field(key, name, schema, is_required=is_required, is_nullable=is_nullable)
     properties = schema.get("properties")
@@ -136,7 +136,7 @@ def _is_decimal(schema: Schema) -> bool:
     branches = schema.get("anyOf")
     if not isinstance(branches, list) or len(branches) != 2:
         return False
-    by_type = {branch.get("type"): branch for branch in branches if isinstance(branch, dict)}
+    by_type = {str(branch.get("type")): branch for branch in branches if isinstance(branch, dict)}
     return set(by_type) == {"number", "string"} and "pattern" in by_type["string"]
 
 
@@ -153,33 +153,6 @@ def _hint(schema: Schema) -> str:
     return ", ".join(say.format(schema[name]) for name, say in words if name in schema)
 
 
-def _resolved(root: Schema, part: Any) -> Schema:
-    """Return a part of a schema with its references followed; what stands beside a reference wins."""
-    for _ in range(_DEEPEST_REF):
-        if not isinstance(part, dict):
-            return {}
-        target = part.get("$ref")
-        if isinstance(target, str):
-            beside = {name: value for name, value in part.items() if name != "$ref"}
-            part = {**_find(root, target), **beside}
-        elif isinstance(part.get("allOf"), list) and len(part["allOf"]) == 1:
-            beside = {name: value for name, value in part.items() if name != "allOf"}
-            part = {**_resolved(root, part["allOf"][0]), **beside}
-        else:
-            return part
-    return {}
-
-
-def _find(root: Schema, target: str) -> Schema:
-    found: Any = root
-    if not target.startswith("#"):
-        return {}
-    for step in target.removeprefix("#").split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        found = found.get(name) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
 def _without_null(root: Schema, schema: Schema) -> tuple[Schema, bool]:
     """Return a schema without its `null` branch, and whether it had one."""
     kinds = schema.get("type")
@@ -190,7 +163,7 @@ def _without_null(root: Schema, schema: Schema) -> tuple[Schema, bool]:
         branches = schema.get(word)
         if not isinstance(branches, list):
             continue
-        found = [_resolved(root, branch) for branch in branches]
+        found = [resolved(branch, root) for branch in branches]
         rest = [branch for branch in found if branch.get("type") != "null"]
         beside = {name: value for name, value in schema.items() if name != word}
         if len(rest) == 1:
@@ -199,18 +172,9 @@ def _without_null(root: Schema, schema: Schema) -> tuple[Schema, bool]:
     return schema, False
 
 
-def pointer(above: str, name: str) -> str:
-    """Return the JSON pointer of a property below another one."""
-    return f"{above}/{str(name).replace('~', '~0').replace('/', '~1')}"
-
-
-def _steps(key: str) -> list[str]:
-    return [step.replace("~1", "/").replace("~0", "~") for step in key.split("/")[1:]]
-
-
 def _at(key: str, value: Any) -> Any:
     """Return an answer that holds a value at one place, for `fill`."""
-    for step in reversed(_steps(key)):
+    for step in reversed(steps(key)):
         value = {step: value}
     return value
 
@@ -231,7 +195,7 @@ def fill(fields: list[Field], answer: Any) -> Values:
     values: Values = {}
     for field in _leaves(fields):
         found: Any = answer
-        for step in _steps(field["key"]):
+        for step in steps(field["key"]):
             found = found.get(step, _ABSENT) if isinstance(found, dict) else _ABSENT
         values[field["key"]] = _written(field, found)
     return values
@@ -284,7 +248,7 @@ def _collect_object(
     for field in fields:
         found = _read(field, values, errors)
         if found is not _ABSENT:
-            answer[_steps(field["key"])[-1]] = found
+            answer[steps(field["key"])[-1]] = found
     return answer
 
 
@@ -393,8 +357,8 @@ def problems(schema: Schema | None, fields: list[Field], answer: Any) -> dict[st
         return {}
     keys = {field["key"] for field in _leaves(fields)}
     found: dict[str, str] = {}
-    for place, message in field_errors(Question(interrupt_id="", response_schema=schema), answer).items():
-        key = functools.reduce(pointer, map(str, place), "")
+    for spot, message in field_errors(Question(interrupt_id="", response_schema=schema), answer).items():
+        key = functools.reduce(pointer, map(str, spot), "")
         found.setdefault(_nearest(key, keys), message)
     return found
 

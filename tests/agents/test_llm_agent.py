@@ -393,6 +393,8 @@ def test_models_that_stream_anyway() -> None:
         ),
         ({"output_schema": "Category"}, "allowed are a pydantic model"),
         ({"output_schema": {"type": "objekt"}}, "allowed are a pydantic model"),
+        ({"output_schema": {"$ref": "https://example.org/s.json"}}, "leads out of the schema"),
+        ({"output_schema": {"$ref": "#/$defs/nowhere"}}, "leads nowhere"),
         ({"output_schema": [Category]}, "allowed are a pydantic model"),
     ],
 )

@@ -50,7 +50,17 @@ def test_output_schema(schema: Any, reply: Any, output: Any) -> None:
         (Category, "not json", ["'a'", "Category", "Invalid JSON", "not json"]),
         (Category, {"name": 3, "score": "x"}, ["name: ", "score: ", "valid string"]),
         (list[Category], [{}], ["[0].name: Field required"]),
-        ({"type": "object", "required": ["a"], "title": "T"}, {}, ["T", "'a' is a required property"]),
+        ({"type": "object", "required": ["a"], "title": "T"}, {}, ["T", "a: is required"]),
+        (
+            {"type": "object", "properties": {"tags": {"items": {"type": "integer"}}}},
+            {"tags": [1, "x"]},
+            ["tags[1]: must be a whole number, found 'x'"],
+        ),
+        (
+            {"type": "object", "properties": {"due": {"type": "string", "format": "date"}}},
+            {"due": "31.1."},
+            ["due: must be a date such as 2026-01-31, found '31.1.'"],
+        ),
         ({"type": "array"}, "no", ["Invalid JSON"]),
         (Category, "z" * 500, ["z" * 199 + "…"]),
     ],

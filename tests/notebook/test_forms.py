@@ -9,7 +9,7 @@ import math
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
@@ -191,7 +191,16 @@ def test_problems_name_their_field() -> None:
 
 
 @pytest.mark.parametrize(
-    "schema", [{"$ref": "#/nowhere"}, {"type": "nonsense"}, {"type": 5}, {"properties": 3}, {"anyOf": []}]
+    "schema",
+    [
+        {"$ref": "#/nowhere"},
+        {"type": "nonsense"},
+        {"type": 5},
+        {"properties": 3},
+        {"anyOf": []},
+        {"anyOf": [{"type": "object"}, {"type": ["array", "null"]}]},
+        {"allOf": [{"$ref": "#"}]},
+    ],
 )
 def test_odd_schema_still_gives_a_form(schema: Any) -> None:
     """A schema that can't be shown or checked gives a JSON field, and no error of ours."""
@@ -244,6 +253,7 @@ def exact(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
+@settings(deadline=None)
 @given(flat_cases())
 def test_answers_survive_the_form(case: tuple[dict[str, Any], dict[str, Any]]) -> None:
     """Any answer that fits a flat schema passes through the form unchanged, in value and in type."""
