@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -26,3 +28,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.fail("needs Graphviz' dot: install graphviz, or leave these tests out with -m 'not exe'", pytrace=False)
     if item.get_closest_marker("browser") and find_chromium() is None:
         pytest.fail("needs Chromium: install it, or leave these tests out with -m 'not browser'", pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def no_model_is_left_switched_on() -> Iterator[None]:
+    """Whatever a test, or a document's block, made all agents ask ends with it."""
+    yield
+    use = sys.modules.get("adk_nb.models.use")
+    if use is not None:
+        use.use_model(None)
