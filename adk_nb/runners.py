@@ -165,7 +165,7 @@ class Runner:
             session = await self._session(user_id, session_id)
             log = self._log(session)
             call = _Call(self.agent, session, log, invocation_id, new_message, answers, state_delta)
-            run, user_event, changed = await call.open()
+            run, user_event = await call.begin(on_run)
             invocation = InvocationContext(
                 invocation_id=run.invocation_id,
                 session=session,
@@ -173,13 +173,6 @@ class Runner:
                 user_content=run.input if isinstance(run.input, types.Content) else None,
                 run_config=run_config,
             )
-            if user_event is not None:
-                _write_live(session, user_event)
-            if user_event is not None or changed:
-                await log.append(user_event, changed)
-            for one in changed:
-                if on_run is not None:
-                    on_run(one)
             if user_event is not None and yield_user_message:
                 yield user_event
             channel = Channel()
@@ -282,6 +275,18 @@ class _Call:
     answers: Mapping[str, Any] | None
     state_delta: dict[str, Any] | None
     is_new: bool = False
+
+    async def begin(self, on_run: OnRun | None) -> tuple[NodeRun, Event | None]:
+        """Store the user's event and what changes with it; return the root's record and the event."""
+        run, user_event, changed = await self.open()
+        if user_event is not None:
+            _write_live(self.session, user_event)
+        if user_event is not None or changed:
+            await self.log.append(user_event, changed)
+        for one in changed:
+            if on_run is not None:
+                on_run(one)
+        return run, user_event
 
     async def open(self) -> tuple[NodeRun, Event | None, list[NodeRun]]:
         """Return the root's record, the user's event and the records that change with it; nothing is stored yet."""

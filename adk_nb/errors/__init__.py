@@ -31,7 +31,8 @@ AdkNbError
 NodeInterruptedError (BaseException)            a signal, not an error: a child waits for a person
 ```
 
-Every class also derives from the builtin that a Python user expects, so `except ValueError` keeps working.
+Every class also derives from the builtin that a Python user expects, so `except ValueError` keeps working. Two stand
+where their other parent is: `models.transport.RateLimitError` (google-genai's `ClientError`) and `notebook.layout.LayoutError`.
 """
 
 from __future__ import annotations
