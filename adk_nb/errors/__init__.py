@@ -31,8 +31,9 @@ AdkNbError
 NodeInterruptedError (BaseException)            a signal, not an error: a child waits for a person
 ```
 
-Every class also derives from the builtin that a Python user expects, so `except ValueError` keeps working. Two stand
-where their other parent is: `models.transport.RateLimitError` (google-genai's `ClientError`) and `notebook.layout.LayoutError`.
+Every class also derives from the builtin that a Python user expects, so `except ValueError` keeps working. Two more
+stand in their rooms: `models.transport.RateLimitError`, which is google-genai's `ClientError` as well, and
+`notebook.layout.LayoutError`.
 """
 
 from __future__ import annotations
