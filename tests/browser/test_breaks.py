@@ -153,3 +153,16 @@ def test_double_click_answers_once(open_notebook: OpenNotebook, kernel: str) -> 
     nb.wait_text("completed", cell=1)
     assert nb.run_code("print(ran)").strip() == "['yes']"
     nb.assert_clean()
+
+
+def test_errors_of_an_answer_stay_in_the_copy_that_sent_it(open_notebook: OpenNotebook) -> None:
+    """With two copies of a form, what is wrong with an answer is told where it was sent, and the focus stays there."""
+    nb = open_notebook([SETUP, WAITING, "made.view()"])
+    nb.run_all()
+    for cell in (1, 2):
+        nb.wait_text("waiting for you", cell=cell)
+    nb.click("Send answer", cell=1)
+    nb.wait_text("needs a value", cell=1)
+    assert "needs a value" not in nb.text(2)
+    assert nb.output(1).locator(":focus").count() == 1
+    nb.assert_clean()

@@ -235,7 +235,7 @@ class GraphPane {
       const found = [...this.nodes.keys()].filter((path) => state.nodes.get(path)?.status === status);
       return found.sort((a, b) => b.split("/").length - a.split("/").length)[0];
     };
-    const path = inner("waiting") ?? inner("running") ?? "";
+    const path = inner("waiting") ?? inner("running") ?? inner("failed") ?? "";
     if (!path || path === this.inView || !this.element.clientWidth) return;
     this.inView = path;
     const frame = this.element.getBoundingClientRect();
@@ -792,7 +792,7 @@ class QuestionForm {
       (field.fields ?? []).forEach(gather);
     };
     this.question.fields.forEach(gather);
-    if (this.send.disabled) return;
+    if (this.isBusy) return;
     this.showErrors({});
     this.setBusy(true);
     this.port.send({ kind: "answer", key: this.question.key, values, json: this.jsonText });
@@ -804,6 +804,10 @@ class QuestionForm {
     this.send.textContent = "Send answer";
     this.asJson.disabled = true;
     this.message.textContent = words;
+  }
+
+  get isBusy() {
+    return this.send.disabled;
   }
 
   setBusy(isBusy) {
@@ -1022,7 +1026,8 @@ export class RunView {
   }
 
   showErrors({ key, errors }) {
-    this.side.forms.get(key)?.showErrors(errors);
+    const form = this.side.forms.get(key);
+    if (form?.isBusy) form.showErrors(errors); // another copy of the view may have sent the answer
   }
 }
 
