@@ -60,6 +60,7 @@ class Engine:
         self.deliver = deliver
         self.on_run = on_run
         self.loop = asyncio.get_running_loop()
+        self._root_task: asyncio.Task[Any] | None = None
         self.failures: dict[str, BaseException] = {}
         """Exceptions of failed runs, by the path of the run."""
         self.ready: set[str] = set()
@@ -84,7 +85,7 @@ class Engine:
             if run.path not in self.ready or run.is_finished:
                 return
         execution = Execution(engine=self, node=root, run=run, author=root.name, is_fresh=is_fresh)
-        execution.task = asyncio.current_task()
+        execution.task = self._root_task = asyncio.current_task()
         try:
             await self.execute(execution)
         finally:
@@ -219,6 +220,8 @@ class Engine:
                 await self._stop_children(execution)
                 if self._is_stop(error):
                     self._stopped(run, attempt)
+                    if isinstance(error, KeyboardInterrupt):
+                        self._interrupted(error)
                     raise
                 delay = await self._fail_attempt(execution, attempt, tries, own_failure(run, error), graph)
                 if delay is None:
@@ -341,7 +344,7 @@ class Engine:
         path = run.path if is_own else getattr(error, "path", None) or getattr(error, "error_node_path", run.path)
         delay = next_delay_s(execution.node.retry_config, number, cause)
         attempt.ended_at = time.time()
-        attempt.error_type, attempt.error_message = type(cause).__name__, str(cause)
+        attempt.error_type, attempt.error_message = type(cause).__name__, said(cause)
         if delay is None:
             execution.error = cause
             self.failures[run.path] = cause
@@ -363,7 +366,7 @@ class Engine:
     def _error_event(self, execution: Execution, error: BaseException) -> Event:
         status = getattr(error, "status", None)
         code = status if isinstance(status, str) else type(error).__name__
-        event = Event(error_code=code, error_message=str(error))
+        event = Event(error_code=code, error_message=said(error))
         context = execution.context
         assert context is not None  # an attempt began
         enrich(execution, context, event)
@@ -488,7 +491,7 @@ class Engine:
 
     def _is_stop(self, error: BaseException) -> bool:
         """Say whether an error means that the run is stopped from outside, as against a failure of the node itself."""
-        if isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit)):
+        if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
             return True
         task = asyncio.current_task()
         if task is None or not isinstance(error, asyncio.CancelledError):
@@ -496,13 +499,34 @@ class Engine:
             return self.is_ending or task in self._stopping
         return task.cancelling() > 0
 
+    def _interrupted(self, error: KeyboardInterrupt) -> None:
+        """Stop the whole run; the interrupt itself would end the event loop and, in a notebook, the kernel."""
+        if self._root_task is not None:
+            self._root_task.cancel()
+        raise asyncio.CancelledError from error
+
     def _refuse_left_behind(self) -> None:
         if self._left_behind and asyncio.current_task() in self._left_behind:
             raise asyncio.CancelledError
 
 
+def said(error: BaseException) -> str:
+    """Return an error's text; an error whose own `__str__` fails is still told by its class."""
+    try:
+        return str(error)
+    except Exception as failure:  # noqa: BLE001  # user code: the first error is the one to report
+        return f"(its text can't be had: {type(failure).__name__})"
+
+
 def own_failure(run: NodeRun, error: BaseException) -> BaseException:
     """Return what to report for an error that a node raised: a cancellation that nobody asked for is an error, too."""
+    if isinstance(error, SystemExit):
+        failure = WorkflowDataError(
+            f"Node {run.name!r} called sys.exit({error.code!r}), which would end the whole process: return, or raise "
+            f"an error that says what went wrong."
+        )
+        failure.__cause__ = error
+        return failure
     if not isinstance(error, asyncio.CancelledError):
         return error
     failure = WorkflowDataError(

@@ -154,6 +154,13 @@ class BaseNode(Written):
         """Return this node as a part of a drawing."""
         return NodeDescription(name=self.name, kind=self.kind, detail=self.detail)
 
+    def __repr_args__(self) -> Any:
+        """Name the node; its fields can hold whole graphs."""
+        yield "name", self.name
+
+    def __str__(self) -> str:
+        return repr(self)
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         # The one look upwards: a notebook draws any node, and only a notebook needs the drawing code.
         from adk_nb.notebook.display import node_bundle

@@ -82,6 +82,11 @@ class Workflow(BaseNode):
         """The description."""
         return self.description
 
+    def __repr_args__(self) -> Any:
+        """Name the workflow and its nodes."""
+        yield "name", self.name
+        yield "nodes", [] if self.graph is None else [node.name for node in self.graph.nodes if node.kind != "start"]
+
     def describe(self) -> GraphDescription:
         """Return the graph as plain data for drawings."""
         assert self.graph is not None  # set when the model was built

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import sys
 import warnings
 from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Any
@@ -413,34 +414,65 @@ def test_a_cancelled_error_that_nobody_asked_for_is_a_failure() -> None:
     run(test)
 
 
-@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
-def test_an_interrupt_ends_the_run_and_it_can_be_continued(kind: type[BaseException]) -> None:
-    """Stop in a node goes up at once; afterwards the run is cancelled, not lost, and goes on where it stood."""
-    ran = []
+def test_an_interrupt_ends_the_run_and_not_the_loop() -> None:
+    """A KeyboardInterrupt in a node stops the run, which can be continued; the event loop, so a kernel, goes on."""
 
-    def first() -> None:
-        ran.append("first")
+    async def test() -> None:
+        ran = []
 
-    def stops() -> str:
-        ran.append("stops")
-        if ran.count("stops") == 1:
-            raise kind
-        return "ok"
+        def first() -> None:
+            ran.append("first")
 
-    talk = Conversation(Workflow(name="wf", edges=[("START", first, stops)]))
+        def stops() -> str:
+            ran.append("stops")
+            if ran.count("stops") == 1:
+                raise KeyboardInterrupt
+            return "ok"
 
-    async def start() -> None:
-        await talk.say()
-
-    with pytest.raises(kind):
-        asyncio.run(start())
-
-    async def afterwards() -> None:
+        inner = Workflow(name="inner", edges=[("START", first, stops)])
+        talk = Conversation(Workflow(name="wf", edges=[("START", inner)]))
+        with pytest.raises(asyncio.CancelledError):
+            await talk.say()
+        assert (await talk.root()).status is Status.CANCELLED
         await talk.go_on()
         assert ran == ["first", "stops", "stops"]
         assert (await talk.root()).output == "ok"
 
-    run(afterwards)
+    run(test)
+
+
+def test_exit_in_a_node_is_its_failure() -> None:
+    """`sys.exit` in a node fails the node, in a sentence, and ends neither process nor kernel."""
+
+    async def test() -> None:
+        def leaves() -> None:
+            sys.exit(3)
+
+        talk = Conversation(Workflow(name="wf", edges=[("START", leaves)]))
+        error = await talk.fail(WorkflowDataError, talk.say())
+        assert "'leaves' called sys.exit(3)" in str(error)
+        assert (await talk.root()).status is Status.FAILED
+
+    run(test)
+
+
+def test_an_error_without_a_text_is_told_by_its_class() -> None:
+    """An exception whose `__str__` fails is reported as itself."""
+
+    async def test() -> None:
+        class Mute(Exception):
+            def __str__(self) -> str:
+                raise RuntimeError
+
+        def fails() -> None:
+            raise Mute
+
+        talk = Conversation(Workflow(name="wf", edges=[("START", fails)]))
+        await talk.fail(Mute, talk.say())
+        root = await talk.root()
+        assert (root.error_type, root.error_path) == ("Mute", "wf@1/fails@1")
+
+    run(test)
 
 
 def test_a_consumer_that_walks_away_ends_the_run() -> None:

@@ -392,3 +392,14 @@ def test_names_that_are_identifiers() -> None:
     for name in ("class", "_", "größe", "名前"):
         assert BaseNode(name=name).name == name
     assert START.name == "__START__"
+
+
+def test_a_node_prints_as_one_line() -> None:
+    """A printed node names itself, a workflow its nodes, and neither dumps its fields."""
+
+    def shout(node_input: str) -> str:
+        return node_input.upper()
+
+    flow = Workflow(name="flow", edges=[("START", shout)])
+    assert (repr(flow), str(flow)) == ("Workflow(name='flow', nodes=['shout'])",) * 2
+    assert repr(node(shout)) == "FunctionNode(name='shout')"
