@@ -9,6 +9,7 @@ from google.genai import types
 
 from adk_nb.errors import DataError
 from adk_nb.events.event import content_text, to_content
+from adk_nb.events.read_only import thawed
 
 
 def as_message(message: Any) -> types.Content:
@@ -34,7 +35,7 @@ def as_message(message: Any) -> types.Content:
 
 
 def spoken(value: Any) -> Any:
-    """Return a model's message as its text, everything else as it is."""
+    """Return a model's message as its text, everything else as the caller's own copy."""
     if isinstance(value, types.Content) and all(part.text is not None for part in value.parts or ()):
         return content_text(value)
-    return value
+    return thawed(value)

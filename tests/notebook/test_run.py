@@ -483,3 +483,19 @@ def test_run_is_kept_alive_by_itself() -> None:
         await done.wait()
 
     drive(main())
+
+
+def test_results_are_the_callers_own() -> None:
+    """Outputs taken from a run are plain values that may be changed; the run's own stay as they were."""
+
+    def rows() -> dict[str, Any]:
+        return {"rows": [1]}
+
+    async def main() -> None:
+        done = await run(Workflow(name="flow", edges=[("START", rows)]), sessions="memory", view=False)
+        for taken in (done.output, done.outputs("rows")[0]):
+            assert (type(taken), type(taken["rows"])) == (dict, list)
+            taken["rows"].append(2)
+        assert done.output == done.outputs("rows")[0] == {"rows": [1]}
+
+    asyncio.run(main())
