@@ -8,7 +8,7 @@ import contextvars
 import dataclasses
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from typing import Any
+from typing import Any, Self
 
 from google.genai import types
 
@@ -60,29 +60,39 @@ class Runner:
     def __init__(
         self,
         *,
+        app: Any = None,
         app_name: str | None = None,
         agent: Any = None,
         node: Any = None,
+        plugins: Any = None,
         session_service: Any,
         artifact_service: Any = None,
         memory_service: Any = None,
         credential_service: Any = None,
+        plugin_close_timeout: float = 5.0,
         auto_create_session: bool = False,
     ) -> None:
         """Prepare to run.
 
         Args:
+            app: An app as root; not there yet, so it is refused.
             app_name: Under which name sessions are kept; the default is the node's name.
             agent: The root, an agent; needs `app_name`.
             node: The root, any node.
+            plugins: Not there yet, so any are refused.
             session_service: Where sessions are kept.
             artifact_service: Kept as an attribute; nodes can't reach it yet.
             memory_service: Kept as an attribute; nodes can't reach it yet.
             credential_service: Kept as an attribute; nodes can't reach it yet.
+            plugin_close_timeout: Seconds that plugins may take to close; there are none yet.
             auto_create_session: Make a session that isn't there yet.
         Raises:
-            ConfigurationError: not exactly one root is given, or an agent without `app_name`.
+            ConfigurationError: not exactly one root is given, an agent without `app_name`, an app or plugins.
         """
+        if app is not None or plugins:
+            raise ConfigurationError(
+                "Apps and plugins are not there yet: give agent= with app_name=, or node=, and leave the rest out."
+            )
         if agent is not None and node is not None:
             raise ConfigurationError("Only one of app, agent, or node can be the root: give one of them.")
         if agent is None and node is None:
@@ -107,6 +117,7 @@ class Runner:
         state_delta: dict[str, Any] | None = None,
         run_config: RunConfig | None = None,
         yield_user_message: bool = False,
+        abort_signal: asyncio.Event | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Run until the root ends or waits for a person, and yield each event once it is stored.
 
@@ -118,11 +129,17 @@ class Runner:
             state_delta: State written before the run starts.
             run_config: Settings of this call.
             yield_user_message: Yield the user's own event, too.
+            abort_signal: Not there yet, so one is refused; closing the generator stops the run.
         Raises:
+            ConfigurationError: an `abort_signal` is given.
             SessionNotFoundError: there is no such session.
             AnswerError: an answer doesn't fit or its question isn't open; nothing was stored.
             Exception: what the first failing node raised, after all events.
         """
+        if abort_signal is not None:
+            raise ConfigurationError(
+                "abort_signal is not there yet: close the generator, or cancel the task that reads it."
+            )
         return self.follow(
             user_id=user_id,
             session_id=session_id,
@@ -192,6 +209,16 @@ class Runner:
                     await asyncio.wait([task])
             await task
 
+    async def close(self) -> None:
+        """Write out what the session service still holds."""
+        await self.session_service.flush()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
     async def root_run(self, *, user_id: str, session_id: str, invocation_id: str | None = None) -> NodeRun | None:
         """Return the root's record of an invocation, or of the newest one; `None` when nothing ran."""
         return await self._log(await self._session(user_id, session_id)).root_run(invocation_id)
@@ -253,12 +280,24 @@ class Runner:
 class InMemoryRunner(Runner):
     """A runner whose sessions live in memory."""
 
-    def __init__(self, agent: Any = None, *, node: Any = None, app_name: str | None = None) -> None:
+    def __init__(
+        self,
+        agent: Any = None,
+        *,
+        node: Any = None,
+        app_name: str | None = None,
+        plugins: Any = None,
+        app: Any = None,
+        plugin_close_timeout: float = 5.0,
+    ) -> None:
         """Prepare to run `agent` or `node`; the app's name is `InMemoryRunner` unless given."""
         super().__init__(
+            app=app,
             app_name=app_name or "InMemoryRunner",
             agent=agent,
             node=node,
+            plugins=plugins,
+            plugin_close_timeout=plugin_close_timeout,
             session_service=InMemorySessionService(),
         )
 
