@@ -43,11 +43,11 @@ from adk_nb.calculator import (
     token_phrases,
 )
 from adk_nb.errors import ConfigurationError
+from adk_nb.notebook.assets import page, script, style_sheet
 from adk_nb.notebook.front_end import isolates_outputs
 
-_STATIC = pathlib.Path(__file__).parent / "static"
-_SCRIPT = (_STATIC / "calculator.js").read_text(encoding="utf-8")
-_STYLE = "".join((_STATIC / name).read_text(encoding="utf-8") for name in ("theme.css", "calculator.css"))
+_SCRIPT = script("calculator")
+_STYLE = style_sheet("theme", "calculator")
 _INPUTS = ("process_length", "judgment_share", "routing_accuracy", "tokens_per_step")
 
 _LONGEST_DRAWN = 1_000
@@ -145,10 +145,10 @@ class Calculator(anywidget.AnyWidget):
         Returns:
             str: the whole page, with styles and script in it; it fetches nothing.
         """
-        page = _PAGE.format(fragment=self._fragment())
+        whole = page("Graph or agent loop?", self._fragment())
         if path is not None:
-            pathlib.Path(path).write_text(page, encoding="utf-8")
-        return page
+            pathlib.Path(path).write_text(whole, encoding="utf-8")
+        return whole
 
     def _values(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _INPUTS}
@@ -250,21 +250,3 @@ def _marked_up(phrases: list[Phrase]) -> str:
         f"<strong>{html.escape(phrase.text)}</strong>" if phrase.is_strong else html.escape(phrase.text)
         for phrase in phrases
     )
-
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Graph or agent loop?</title>
-<style>
-:root {{ color-scheme: light dark; background: light-dark(#eef0f7, #06070a); }}
-body {{ max-width: 1160px; margin: 24px auto; padding: 0 12px; }}
-</style>
-</head>
-<body>
-{fragment}
-</body>
-</html>
-"""

@@ -8,10 +8,8 @@ their path below the root (`inner/a`), as in a drawn graph.
 from __future__ import annotations
 
 import itertools
-import json
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from adk_nb.events.event import Event
@@ -21,105 +19,22 @@ from adk_nb.events.record import NodeRun, Question
 from adk_nb.frames.notes import Notes
 from adk_nb.frames.plain import glance, plain
 from adk_nb.frames.reading import Usage, answers_in, kind_of, label_of, usage_of, what_of
-from adk_nb.notebook.forms import fields_of
+from adk_nb.notebook.fitting import shorten
+from adk_nb.notebook.node_tally import ACTIVE, NodeTally, SeenRun
+from adk_nb.notebook.question_list import QuestionList
+from adk_nb.notebook.shown_values import TEXT_LIMIT, result_of
 from adk_nb.workflow.description import EdgeDescription, GraphDescription
+from adk_nb.workflow.nodes import START_NAME
 
-START = "__START__"
 ROWS_KEPT = 1_000
 """Event rows that a snapshot holds; the newest ones. All events are in `Run.events`."""
-RESULT_LIMIT = 60_000
-"""Characters of JSON up to which a result is kept whole."""
-TEXT_LIMIT = 10_000
-"""Characters of a message or an error that a view shows."""
 WHAT_LIMIT = 180
 WARNINGS_SHOWN = 20
 
-_ACTIVE = ("waiting", "running", "gathering", "pending")
 _IDLE = ("waiting", "completed", "incomplete", "failed", "cancelled", "stopped")
 
 Row = list[Any]
 """One line of the event table: number, seconds since the first event, node, kind, what, tokens, is it data, place."""
-
-
-@dataclass(slots=True)
-class _Seen:
-    """What one node run added so far, so that a newer form of its record can take its place."""
-
-    node: str
-    status: str = ""
-    seconds: float = 0.0
-    failures: int = 0
-    route: Any = None
-    questions: list[str] = field(default_factory=list)
-    """Keys of the questions that its record holds, and how many of those, from the front, are known as answered."""
-    answered: int = 0
-    notes: int = 0
-    has_record: bool = False
-
-
-@dataclass(slots=True)
-class _Node:
-    """One node of the graph, all its runs together."""
-
-    runs: int = 0
-    active: dict[str, int] = field(default_factory=dict)
-    last: str = "pending"
-    seconds: float = 0.0
-    tokens: int = 0
-    failures: int = 0
-    started: float | None = None
-    asked: float | None = None
-    error: str = ""
-
-    def status(self) -> str:
-        """The status to show: that of a run still going on, otherwise of the one that ended last."""
-        return next((status for status in _ACTIVE if self.active.get(status)), self.last)
-
-    def to_json(self) -> dict[str, Any]:
-        status = self.status()
-        return {
-            "status": status,
-            "passes": self.runs,
-            "seconds": round(self.seconds, 6),
-            "tokens": self.tokens,
-            "failures": self.failures,
-            "since": self.asked if status == "waiting" else self.started if status == "running" else None,
-            "detail": self._detail(status),
-        }
-
-    def _detail(self, status: str) -> str:
-        if status == "waiting":
-            return "asked"
-        if status == "failed":
-            return self.error or "failed"
-        parts = [f"{self.runs}×"] if self.runs > 1 else []
-        if status in ("running", "gathering", "pending", "cancelled", "incomplete"):
-            parts.append(status)
-        elif self.seconds:
-            parts.append(duration(self.seconds))
-        if self.tokens:
-            parts.append(f"{self.tokens:,} tok")
-        if self.failures:
-            parts.append(f"{self.failures} failed")
-        return " · ".join(parts)
-
-
-def duration(seconds: float) -> str:
-    """Return a time as people say it.
-
-    Example:
-        >>> [duration(s) for s in (0.00004, 0.0123, 1.94, 75, 7322)]
-        ['0.04 ms', '12 ms', '1.9 s', '1 min 15 s', '2 h 2 min']
-    """
-    if seconds < 0.0995:
-        ms = seconds * 1000
-        return f"{ms:.2f} ms" if ms < 0.095 else f"{ms:.1f} ms" if ms < 9.95 else f"{ms:.0f} ms"
-    if seconds < 59.95:
-        return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
-    whole = round(seconds)
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 class RunFold:
@@ -167,15 +82,13 @@ class RunFold:
         }
         self._first_event: float | None = None
         self._latest = 0.0
-        self._seen: dict[str, _Seen] = {}
-        self._nodes: dict[str, _Node] = {}
+        self._seen: dict[str, SeenRun] = {}
+        self._nodes: dict[str, NodeTally] = {}
         self._taken: dict[tuple[str, str], None] = {}
         self._rows: deque[Row] = deque(maxlen=ROWS_KEPT)
         self._row_count = 0
         self._partial: dict[str, Row] = {}
-        self._questions: dict[str, dict[str, Any]] = {}
-        self._asked_before: dict[tuple[str, str], int] = {}
-        self._open: dict[str, list[str]] = {}
+        self._questions = QuestionList()
         self._result: dict[str, Any] | None = None
         self._error: dict[str, Any] | None = None
         self._notes = Notes()
@@ -190,8 +103,6 @@ class RunFold:
         self._new_rows: dict[int, Row] = {}
         self._new_questions: dict[str, None] = {}
         self._notes_changed = False
-
-    # What happens
 
     def known_as(self, run_id: str, session_id: str) -> None:
         """The run has its ids."""
@@ -237,7 +148,7 @@ class RunFold:
         if result is not None:
             self._result = result_of(result)
         if error is not None:
-            self._error = plain({**error, "message": cut(error.get("message") or "")})
+            self._error = plain({**error, "message": shorten(error.get("message") or "", TEXT_LIMIT)})
         self._outcome_changed = True
         self._latest = max(self._latest, moment)
         self._changed(header=True)
@@ -262,9 +173,9 @@ class RunFold:
             self._count_tokens(path, usage)
         if kind == "question":
             for asked in questions_in(event):
-                self._ask(path, asked.interrupt_id, at, asked)
+                self._ask(path, at, asked)
         for interrupt_id, answer in answers.items():
-            self._answer(interrupt_id, answer, at)
+            self._close(self._questions.open_key(interrupt_id), answer, at)
         # What a record has told already is not read from events.
         if path and kind != "partial" and (seen is None or not seen.has_record):
             self._note_from_event(event, kind, path, node)
@@ -308,18 +219,6 @@ class RunFold:
         self._notes_changed = True
         self._changed()
 
-    # What a view reads
-
-    @property
-    def status(self) -> str:
-        """Where the run stands."""
-        return str(self._header["status"])
-
-    @property
-    def is_changed(self) -> bool:
-        """Something happened since the last `take_changes`."""
-        return self._is_changed
-
     def snapshot(self, rows: int = ROWS_KEPT) -> dict[str, Any]:
         """Return everything a view shows, as of the last batch or newer.
 
@@ -334,7 +233,7 @@ class RunFold:
             "edges": [list(edge) for edge in self._taken],
             "rows": [list(row) for index, row in enumerate(self._rows) if index >= first],
             "row_count": self._row_count,
-            "questions": [dict(question) for question in self._questions.values()],
+            "questions": self._questions.to_json(self._questions),
             "result": self._result,
             "error": self._error,
             "warnings": self._warnings_json(),
@@ -363,7 +262,7 @@ class RunFold:
             changes["rows"] = [list(row) for number, row in self._new_rows.items() if number > oldest]
             changes["row_count"] = self._row_count
         if self._new_questions:
-            changes["questions"] = [dict(self._questions[key]) for key in self._new_questions]
+            changes["questions"] = self._questions.to_json(self._new_questions)
         if self._outcome_changed:
             changes["result"], changes["error"] = self._result, self._error
         if self._notes_changed:
@@ -374,18 +273,6 @@ class RunFold:
     def question(self, key: str) -> dict[str, Any] | None:
         """Return a question by its key, as `snapshot` holds it; `None` when there is none."""
         return self._questions.get(key)
-
-    @property
-    def node_states(self) -> dict[str, dict[str, Any]]:
-        """What is shown of each node, by its path below the root."""
-        return {path: node.to_json() for path, node in self._nodes.items()}
-
-    @property
-    def taken_edges(self) -> list[tuple[str, str]]:
-        """The edges that were followed, as paths of source and target."""
-        return list(self._taken)
-
-    # How it is kept
 
     def _place(self, path: str) -> str:
         """Return where a run stands in the drawing."""
@@ -408,7 +295,7 @@ class RunFold:
             "model_calls": usage.model_calls,
             "tokens": usage.tokens,
             "events": self.events_seen,
-            "open": sum(len(keys) for keys in self._open.values()),
+            "open": self._questions.open_count,
         }
 
     def _warnings_json(self) -> list[dict[str, str]]:
@@ -429,7 +316,7 @@ class RunFold:
         root = next((seen for path, seen in self._seen.items() if "/" not in path and seen.has_record), None)
         if root is not None and root.status in _IDLE:
             return root.status
-        if any(self._open.values()):
+        if self._questions.open_count:
             return "waiting"
         last = self._rows[-1] if self._rows else None
         return "failed" if last is not None and last[3] == "error" else "completed"
@@ -463,21 +350,21 @@ class RunFold:
         names = node_names(path)[self._above :]
         for end in range(1, len(names) + 1):
             above = "/".join(names[:end])
-            self._nodes.setdefault(above, _Node()).tokens += usage.tokens
+            self._nodes.setdefault(above, NodeTally()).tokens += usage.tokens
             self._node_changed(above)
 
-    def _meet(self, path: str) -> _Seen:
-        seen = self._seen[path] = _Seen(self._place(path))
-        self._nodes.setdefault(seen.node, _Node()).runs += 1
+    def _meet(self, path: str) -> SeenRun:
+        seen = self._seen[path] = SeenRun(self._place(path))
+        self._nodes.setdefault(seen.node, NodeTally()).runs += 1
         return seen
 
-    def _set_status(self, seen: _Seen, status: str) -> None:
+    def _set_status(self, seen: SeenRun, status: str) -> None:
         if status == seen.status:
             return
         node = self._nodes[seen.node]
-        if seen.status in _ACTIVE:
+        if seen.status in ACTIVE:
             node.active[seen.status] -= 1
-        if status in _ACTIVE:
+        if status in ACTIVE:
             node.active[status] = node.active.get(status, 0) + 1
         else:
             node.last = status
@@ -520,8 +407,8 @@ class RunFold:
             for seen, source in zip(known, run.sources, strict=True)
         ]
         if not sources and target in self._incoming:
-            start = _beside(target, START)
-            sources = [start] if any(edge.source == START for edge in self._incoming[target]) else []
+            start = _beside(target, START_NAME)
+            sources = [start] if any(edge.source == START_NAME for edge in self._incoming[target]) else []
         for source in sources:
             self._take_edge(source, target)
 
@@ -535,7 +422,7 @@ class RunFold:
         """Without a record: the edges that lead here from what has run and whose label was given."""
         for edge in self._incoming.get(node, ()):
             source = _beside(node, edge.source)
-            if edge.source == START:
+            if edge.source == START_NAME:
                 self._take_edge(source, node)
                 continue
             runs = self._nodes.get(source)
@@ -546,62 +433,31 @@ class RunFold:
             if not edge.routes or edge.is_default or set(routes) & set(edge.routes):
                 self._take_edge(source, node)
 
-    # Questions: one question is one asking, so an id that is asked again is a new question
-
-    def _take_questions(self, run: NodeRun, seen: _Seen) -> None:
+    def _take_questions(self, run: NodeRun, seen: SeenRun) -> None:
         for question in run.questions[len(seen.questions) :]:
-            seen.questions.append(self._ask(run.path, question.interrupt_id, question.asked_at, question))
+            seen.questions.append(self._ask(run.path, question.asked_at, question))
         for index in range(seen.answered, len(run.questions)):
             question = run.questions[index]
             if question.is_answered:
                 self._close(seen.questions[index], question.answer, question.answered_at or question.asked_at)
                 seen.answered += seen.answered == index
 
-    def _ask(self, path: str, interrupt_id: str, at: float, asked: Question | Asked) -> str:
-        """Add a question unless its other source, event or record, has told it already; return its key."""
-        source = "record" if isinstance(asked, Question) else "event"
-        number = self._asked_before.get((f"{source} {path}", interrupt_id), 0) + 1
-        self._asked_before[f"{source} {path}", interrupt_id] = number
-        key = _question_key(path, interrupt_id, number)
-        if key in self._questions:
-            return key
+    def _ask(self, path: str, at: float, asked: Question | Asked) -> str:
+        known = len(self._questions)
         node = self._place(path)
-        schema = asked.response_schema
-        self._questions[key] = {
-            "key": key,
-            "interrupt_id": interrupt_id,
-            "node": node_names(path)[-1] if path else "",
-            "path": node,
-            "run": path,
-            "message": None if asked.message is None else plain(cut(asked.message)),
-            "payload": for_page(asked.payload),
-            "schema": schema,
-            "fields": fields_of(schema),
-            "asked": at,
-            "answered": None,
-            "answer": None,
-        }
-        self._open.setdefault(interrupt_id, []).append(key)
-        if node not in self._nodes:
-            self._nodes[node] = _Node()
-        self._nodes[node].asked = at
-        self._new_questions[key] = None
-        self._node_changed(node)
-        self._changed(header=True)
+        key = self._questions.ask(path, node, at, asked)
+        if len(self._questions) > known:
+            self._nodes.setdefault(node, NodeTally()).asked = at
+            self._new_questions[key] = None
+            self._node_changed(node)
+            self._changed(header=True)
         return key
 
-    def _answer(self, interrupt_id: str, answer: Any, at: float) -> None:
-        keys = self._open.get(interrupt_id)
-        if keys:
-            self._close(keys[0], answer, at)
-
-    def _close(self, key: str, answer: Any, at: float) -> None:
-        question = self._questions.get(key)
-        if question is None or question["answered"] is not None:
+    def _close(self, key: str | None, answer: Any, at: float) -> None:
+        question = None if key is None else self._questions.close(key, answer, at)
+        if question is None:
             return
-        question["answered"], question["answer"] = at, for_page(answer)
-        self._open[question["interrupt_id"]].remove(key)
-        self._new_questions[key] = None
+        self._new_questions[question["key"]] = None
         self._changed(header=True)
         seen = self._seen.get(question["run"])
         if seen is not None and not seen.has_record and seen.status == "waiting":
@@ -631,56 +487,6 @@ def fold_history(
     return fold
 
 
-def result_of(value: Any) -> dict[str, Any]:
-    """Return a result as a view shows it: `kind` is `text`, `table` or `json`, `is_cut` says that it is only a part.
-
-    Example:
-        >>> result_of([{"a": 1}, {"a": 2, "b": 3}])["kind"], result_of("done")
-        ('table', {'kind': 'text', 'value': 'done', 'is_cut': False})
-    """
-    found = plain(value)
-    if isinstance(found, dict) and set(found) <= {"parts", "role"} and found.get("parts"):
-        texts = [part.get("text") for part in found["parts"] if isinstance(part, dict)]
-        if texts and all(isinstance(text, str) for text in texts):
-            found = "".join(map(str, texts))
-    if isinstance(found, str):
-        return {"kind": "text", "value": found[:RESULT_LIMIT], "is_cut": len(found) > RESULT_LIMIT}
-    text = json.dumps(found, ensure_ascii=False, indent=1)
-    if len(text) > RESULT_LIMIT:
-        return {"kind": "text", "value": text[:RESULT_LIMIT], "is_cut": True}
-    found = _whole_numbers_kept(found)
-    is_table = isinstance(found, list) and len(found) > 0 and all(isinstance(one, dict) and one for one in found)
-    return {"kind": "table" if is_table else "json", "value": found, "is_cut": False}
-
-
-def for_page(value: Any) -> Any:
-    """Return a value as a page shows it beside a question: plain, of a very large one the beginning as text.
-
-    Example:
-        >>> for_page({"id": 2**60, "n": 1}), len(for_page(["x" * 10**6])) < 10**5
-        ({'id': '1152921504606846976', 'n': 1}, True)
-    """
-    found = plain(value)
-    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
-    return _whole_numbers_kept(found) if len(text) <= RESULT_LIMIT else cut(text)
-
-
-def cut(text: str, limit: int = TEXT_LIMIT) -> str:
-    """Return a text, of a very long one the beginning and its length."""
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"
-
-
-def _whole_numbers_kept(value: Any) -> Any:
-    """Write whole numbers out that a browser would round."""
-    if type(value) is int:
-        return value if -(2**53) < value < 2**53 else str(value)
-    if isinstance(value, dict):
-        return {key: _whole_numbers_kept(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_whole_numbers_kept(item) for item in value]
-    return value
-
-
 def _edges_by_target(description: GraphDescription | None) -> dict[str, list[EdgeDescription]]:
     found: dict[str, list[EdgeDescription]] = {}
     todo = [("", description)] if description is not None else []
@@ -695,7 +501,3 @@ def _edges_by_target(description: GraphDescription | None) -> dict[str, list[Edg
 def _beside(path: str, name: str) -> str:
     above = parent_path(path)
     return f"{above}/{name}" if above else name
-
-
-def _question_key(path: str, interrupt_id: str, number: int) -> str:
-    return f"{path}|{interrupt_id}|{number}"

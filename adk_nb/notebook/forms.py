@@ -363,6 +363,32 @@ def problems(schema: Schema | None, fields: list[Field], answer: Any) -> dict[st
     return found
 
 
+def answer_in(
+    question: Mapping[str, Any], values: Mapping[str, Mapping[str, str]], json_text: str | None
+) -> tuple[Any, dict[str, str]]:
+    """Return the answer in a question's form, and what is wrong with it by field key; no errors means it fits.
+
+    Args:
+        question: The question, with its `fields` and its `schema`.
+        values: What was filled in, by field key.
+        json_text: The answer as JSON in place of the fields; `None` reads the fields.
+
+    Example:
+        >>> question = {"schema": {"type": "integer"}, "fields": fields_of({"type": "integer"})}
+        >>> answer_in(question, {"": {"state": "value", "text": "5"}}, None), answer_in(question, {}, "5.5")
+        ((5, {}), (5.5, {'': 'must be a whole number'}))
+    """
+    fields = question["fields"]
+    if json_text is None:
+        answer, errors = collect(fields, values)
+    else:
+        try:
+            answer, errors = read_json(json_text), {}
+        except ValueError as error:
+            return None, {"": str(error)}
+    return answer, errors or problems(question["schema"], fields, answer)
+
+
 def _nearest(key: str, keys: set[str]) -> str:
     """Return the key of the field that holds a place of the answer."""
     while key and key not in keys:

@@ -16,13 +16,12 @@ A live view changes a drawing without drawing again: it toggles classes on these
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
-from pathlib import Path
 
+from adk_nb.notebook.assets import style_sheet
 from adk_nb.notebook.fitting import fit, fit_parts, shorten, text_width, visible
 from adk_nb.notebook.graph_text import kind_word, route_label, shown_name
 from adk_nb.notebook.layout import Arrow, Placement, Point, Route, Sketch, lay_out
@@ -30,8 +29,6 @@ from adk_nb.workflow.description import EdgeDescription, GraphDescription, NodeD
 
 STATES = ("pending", "running", "waiting", "completed", "failed", "cancelled", "incomplete", "gathering")
 """What a node of a run can show."""
-
-_STATIC = Path(__file__).parent / "static"
 
 _NAME_PX, _DETAIL_PX, _ROUTE_PX = 13.0, 11.0, 11.0
 _NAME_ROOM, _DETAIL_ROOM, _ROUTE_ROOM = 200.0, 140.0, 150.0
@@ -153,23 +150,16 @@ def draw_graph(
     body = "".join(pen.graph(measured, ""))
     title = f"{kind_word(description.kind)} {shorten(shown_name(description.name), _TOOLTIP)}"
     about = f"{title}: {_count(len(description.nodes), 'node')}, {_count(len(description.edges), 'edge')}"
+    look = style_sheet("theme", "graph")
     classes = " ".join(["adknb"] * styled + ["adknb-graph"] + ["adknb-live"] * (marks is not None))
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="{classes}" role="img" aria-label="{escape(about)}" '
         f'width="{_n(width)}" height="{_n(height)}" viewBox="{_n(-_MARGIN)} {_n(-_MARGIN)} {_n(width)} {_n(height)}" '
         f'style="width:100%;min-width:{_n(_least_width(width))}px;max-width:{_n(width)}px;height:auto" '
         'font-family="system-ui,\'Segoe UI\',Roboto,\'DejaVu Sans\',sans-serif" direction="ltr" fill="#0f172a">'
-        f"{f'<style>{style_sheet()}</style>' if styled else ''}{body}</svg>"
+        f"{f'<style>{look}</style>' if styled else ''}{body}</svg>"
     )
     return Drawing(svg, about, note)
-
-
-@functools.cache
-def style_sheet() -> str:
-    """Give the theme and the look of graphs as one short style sheet, every rule of it scoped by class."""
-    sources = ((_STATIC / name).read_text(encoding="utf-8") for name in ("theme.css", "graph.css"))
-    text = re.sub(r"/\*.*?\*/", "", "\n".join(sources), flags=re.DOTALL)
-    return re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"\s+", " ", text)).replace(";}", "}").strip()
 
 
 def _measure(description: GraphDescription) -> tuple[_Measured, str]:

@@ -8,50 +8,31 @@ notebook that isn't trusted and leaves their text behind (4.6, measured).
 from __future__ import annotations
 
 import base64
-import functools
 import html
 import json
 import re
 import time
 import uuid
-from pathlib import Path
 from typing import Any
 
 from adk_nb.frames.notes import sentence
 from adk_nb.frames.plain import glance, one_line, readable
-from adk_nb.notebook.fold import duration
+from adk_nb.notebook.assets import script, style_sheet
 from adk_nb.notebook.graph_text import graph_text
 from adk_nb.notebook.graph_view import RunMarks, draw_graph
 from adk_nb.notebook.layout import LayoutError
+from adk_nb.notebook.node_tally import duration
 from adk_nb.workflow.description import GraphDescription
 
-_STATIC = Path(__file__).parent / "static"
 _ACTING = re.compile("[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 """Characters that act instead of showing: they stand as their escapes, as in the live view."""
+STYLES = ("theme", "graph", "run_view")
+"""The style sheets of a run's view."""
 STATIC_ROWS = 100
 """Event rows in the HTML that is read without scripts; the newest ones."""
 STATUS_WORDS = {"waiting": "waiting for you", "stopped": "stopped at a limit"}
 
 Snapshot = dict[str, Any]
-
-
-@functools.cache
-def script() -> str:
-    """Return the front end's module without comments and indentation, as every output carries it."""
-    text = (_STATIC / "run_view.js").read_text(encoding="utf-8")
-    text = re.sub(r"^\s*/\*.*?\*/\s*$", "", text, flags=re.DOTALL | re.MULTILINE)
-    lines = (line.strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
-
-
-@functools.cache
-def style_sheet() -> str:
-    """Return the style sheets of the view as one text."""
-    names = ("theme.css", "graph.css", "run_view.css")
-    text = re.sub(
-        r"/\*.*?\*/", "", "\n".join((_STATIC / n).read_text(encoding="utf-8") for n in names), flags=re.DOTALL
-    )
-    return re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"\s+", " ", text)).replace(";}", "}").strip()
 
 
 def picture(description: GraphDescription, snapshot: Snapshot) -> tuple[str, str]:
@@ -86,24 +67,13 @@ def fragment(key: str, snapshot: Snapshot, description: GraphDescription | None,
     data = readable(json.dumps(snapshot, ensure_ascii=False, separators=(",", ":")))
     # `</script>` and `<!--` would end or open something inside a script element, whatever they stand in.
     safe = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-    styles = json.dumps(style_sheet()).replace("<", "\\u003c")
+    styles = json.dumps(style_sheet(*STYLES)).replace("<", "\\u003c")
     copy = uuid.uuid4().hex[:8]
     forced = f' data-adknb-theme="{html.escape(theme)}"' if theme else ""
     return (
         f'<div class="adknb adknb-run" data-adknb-run="{key}" data-adknb-copy="{copy}"{forced}>'
         f"{_static(snapshot, description)}</div>"
-        f'<script type="module">{script()}\nmountCopies("{key}", "{copy}", {safe}, {styles});</script>'
-    )
-
-
-def page(title: str, inner: str) -> str:
-    """Return a whole HTML page around a fragment."""
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{html.escape(title)}</title>\n'
-        "<style>:root{color-scheme:light dark;background:light-dark(#eef0f7,#06070a)}"
-        "body{max-width:1160px;margin:24px auto;padding:0 12px;font-family:system-ui,sans-serif}</style>\n"
-        f"</head>\n<body>\n{inner}\n</body>\n</html>\n"
+        f'<script type="module">{script("run_view")}\nmountCopies("{key}", "{copy}", {safe}, {styles});</script>'
     )
 
 

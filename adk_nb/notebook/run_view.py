@@ -28,13 +28,15 @@ import anywidget
 import traitlets
 from IPython.display import display, update_display
 
+from adk_nb.notebook.assets import page, script, style_sheet
 from adk_nb.notebook.fold import RunFold
+from adk_nb.notebook.forms import answer_in
 from adk_nb.notebook.front_end import FrontEnd, cell_count, front_end
-from adk_nb.notebook.run_page import as_text, fragment, page, picture, script, style_sheet
+from adk_nb.notebook.run_page import STYLES, as_text, fragment, picture
 from adk_nb.notebook.settings import theme
 
 if TYPE_CHECKING:
-    from adk_nb.notebook.run import Run
+    from adk_nb.notebook.run_work import RunWork
 
 P = ParamSpec("P")
 
@@ -84,8 +86,9 @@ def _load_schema_checks() -> None:
 class RunView:
     """What is shown of one run, however often it is displayed. Everything happens on the run's own loop."""
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
+    def __init__(self, work: RunWork) -> None:
+        self._work = work
+        self._history = work.history
         self._key = uuid.uuid4().hex
         self._front_end: FrontEnd = "none"
         self._link: RunLink | None = None
@@ -95,7 +98,7 @@ class RunView:
         self._base_timer: Any = None
         self._base_pause = 0.3
         self._shown_in: int | None = None
-        self.fold: RunFold = run.fold
+        self.fold: RunFold = work.history.fold
 
     @_harmless
     def show(self) -> None:
@@ -103,8 +106,8 @@ class RunView:
         self._front_end = front_end()
         if self._front_end == "none":
             return
-        self._run.catch_up()
-        if self._front_end != "static" and not self._run.is_over:
+        self._history.catch_up()
+        if self._front_end != "static" and not self._history.is_over:
             self._open()
         self._shown_in = cell_count()
         data, metadata = self._bundle()
@@ -120,7 +123,7 @@ class RunView:
         """Something happened: tell the page soon, not more often than it can follow."""
         if self._timer is None and self._link is not None:
             delay = max(0.0, self._flushed_at + BATCH_S - time.monotonic())
-            self._timer = self._run.loop.call_later(delay, self._flush)
+            self._timer = self._work.loop.call_later(delay, self._flush)
 
     @_harmless
     def settled(self) -> None:
@@ -128,11 +131,11 @@ class RunView:
         if self._front_end == "none":
             return
         self._flush()
-        if self._link is not None and not self._run.is_over:  # at the end, the output below is the last word
+        if self._link is not None and not self._history.is_over:  # at the end, the output below is the last word
             self._renew_base()
         data, metadata = self._bundle()
         update_display(data, metadata=metadata, raw=True, display_id=self._key)
-        if self._run.is_over:
+        if self._history.is_over:
             self._close()
         elif self._link is not None:
             _load_schema_checks()
@@ -149,25 +152,25 @@ class RunView:
     def break_off(self, error: Exception) -> None:
         """Stop showing the run, which goes on."""
         self._front_end = "none"
-        self._run.note_broken_view(error)
+        self._work.view_broke_off(error)
 
     def html(self) -> str:
         """Return a whole page."""
-        return page(f"{self._run.name}: {self._run.status}", self._fragment())
+        return page(f"{self._history.name}: {self._history.status}", self._fragment())
 
     def text(self) -> str:
         """Return the run as plain text."""
-        self._run.catch_up()
+        self._history.catch_up()
         return as_text(self.fold.snapshot())
 
     def svg(self) -> tuple[str, str]:
         """Return the graph with where the run stands as SVG, or as text where it can't be drawn."""
-        self._run.catch_up()
-        return picture(self._run.description, self.fold.snapshot())
+        self._history.catch_up()
+        return picture(self._history.description, self.fold.snapshot())
 
     def _fragment(self) -> str:
-        self._run.catch_up()
-        return fragment(self._key, self.fold.snapshot(PAGE_ROWS), self._run.description, theme())
+        self._history.catch_up()
+        return fragment(self._key, self.fold.snapshot(PAGE_ROWS), self._history.description, theme())
 
     def _bundle(self) -> tuple[dict[str, Any], dict[str, Any]]:
         data: dict[str, Any] = {"text/plain": self.text(), "text/html": self._fragment()}
@@ -180,10 +183,15 @@ class RunView:
         if self._link is not None:
             return
         graph = self.svg()[0] if self._front_end == "isolated" else ""
-        css = style_sheet() if self._front_end == "isolated" else ""
+        css = style_sheet(*STYLES) if self._front_end == "isolated" else ""
         self._is_heard = False
         self._link = RunLink(
-            _esm=script(), _css=css, _key=self._key, graph=graph, base=self.fold.snapshot(PAGE_ROWS), now=time.time()
+            _esm=script("run_view"),
+            _css=css,
+            _key=self._key,
+            graph=graph,
+            base=self.fold.snapshot(PAGE_ROWS),
+            now=time.time(),
         )
         self._link.on_msg(self._on_message)
 
@@ -203,14 +211,14 @@ class RunView:
             self._timer.cancel()
             self._timer = None
         self._flushed_at = time.monotonic()
-        self._run.catch_up()
+        self._history.catch_up()
         changes = self.fold.take_changes(BATCH_ROWS)
         if changes is None or self._link is None:
             return
         self._link.send({"kind": "batch", "changes": changes, "now": time.time()})
         # Until a view has spoken, batches may fall on deaf ears; the trait reaches one that is late.
         if not self._is_heard and self._base_timer is None:
-            self._base_timer = self._run.loop.call_later(self._base_pause, self._renew_base)
+            self._base_timer = self._work.loop.call_later(self._base_pause, self._renew_base)
             self._base_pause = min(2 * self._base_pause, 5.0)
 
     @_harmless
@@ -223,7 +231,7 @@ class RunView:
 
     def _on_message(self, _link: object, content: Any, _buffers: object) -> None:
         # On ipykernel 7.0 to 7.3 this arrives on another thread than the run's loop.
-        self._run.call_soon(self._take, content)
+        self._work.call_soon(self._take, content)
 
     @_harmless
     def _take(self, content: Mapping[str, Any]) -> None:
@@ -233,15 +241,24 @@ class RunView:
             self._flush()
             self._link.send({"kind": "snapshot", "snapshot": self.fold.snapshot(PAGE_ROWS), "now": time.time()})
         elif kind == "stop":
-            self._run.cancel()
+            self._work.cancel()
         elif kind == "answer":
-            key = str(content.get("key"))
-            self._run.answer_from_form(
-                self.fold.question(key),
-                content.get("values") or {},
-                content.get("json"),
-                refuse=lambda errors: self._tell_errors(key, errors),
-            )
+            self._take_answer(str(content.get("key")), content.get("values") or {}, content.get("json"))
+
+    def _take_answer(self, key: str, values: Mapping[str, Mapping[str, str]], json_text: str | None) -> None:
+        """Check the answer in a form and hand it on; what is wrong with it goes back to the form, by field."""
+        question = self.fold.question(key)
+        if question is None or question["answered"] is not None:
+            self._tell_errors(key, {"": "This question isn't open any more."})
+            return
+        answer, errors = answer_in(question, values, json_text)
+        if errors:
+            self._tell_errors(key, errors)
+            return
+        stored = self._work.answer({question["interrupt_id"]: answer})
+        stored.add_done_callback(
+            lambda done: self._tell_errors(key, {"": str(done.exception())}) if done.exception() else None
+        )
 
     def _tell_errors(self, key: str, errors: dict[str, str]) -> None:
         if self._link is not None:

@@ -22,6 +22,7 @@ from urllib.parse import quote, urlsplit
 import nbformat
 from nbformat.sign import NotebookNotary
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, ViewportSize
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -207,10 +208,17 @@ class NotebookPage:
     def _load(self) -> None:
         relative = self.path.relative_to(self.server.work).as_posix()
         self.page.goto(f"{self.server.url}doc/tree/{quote(relative)}?reset")
-        self._wait("() => Boolean(window.jupyterapp)", "JupyterLab's page", 60)
-        self.page.evaluate("() => window.jupyterapp.restored.then(() => true)")
-        self._wait(f"() => {_NO_SPLASH}", "Lab's splash screen to go", 30)
-        self.page.evaluate(_PAGE_JS, relative)
+        for is_last in (False, False, True):
+            try:
+                self._wait("() => Boolean(window.jupyterapp)", "JupyterLab's page", 60)
+                self.page.evaluate("() => window.jupyterapp.restored.then(() => true)")
+                self._wait(f"() => {_NO_SPLASH}", "Lab's splash screen to go", 30)
+                self.page.evaluate(_PAGE_JS, relative)
+                break
+            except PlaywrightError as error:
+                # A second page of one server is sent on to a workspace of its own while it loads: look at that one.
+                if is_last or "context was destroyed" not in str(error):
+                    raise
         self.wait_idle(60)
 
     def _note_console(self, message: ConsoleMessage) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, expect
 
-from adk_nb.notebook.run_page import script
+from adk_nb.notebook.assets import script
 from tests.browser.conftest import OpenNotebook
 from tests.browser.lab import NotebookPage
 
@@ -45,6 +45,9 @@ def hello(node_input):
     return f"hello {node_input}"
 greet = Workflow(name="greet", edges=[("START", ask, hello)])
 """
+
+GLOBALS = "globalThis.front = { RunState, duration, parseSvg };"
+"""Lets a test use what the module keeps to itself."""
 
 
 def node_classes(nb: NotebookPage, path: str, cell: int) -> str:
@@ -132,7 +135,7 @@ def test_page_reload_in_the_middle_of_a_form(open_notebook: OpenNotebook, kernel
     nb.run_all()
     nb.wait_text("Your name?", cell=1)
     nb.output(1).locator("textarea").fill("Ada L")
-    nb.wait_for(lambda: "Ada L" in nb.run_code("print(made._view._link.drafts)"), "the draft to reach the kernel")
+    nb.wait_for(lambda: "Ada L" in nb.run_code("print(made._work.view._link.drafts)"), "the draft to reach the kernel")
     nb.save()
     nb.reopen()
     nb.wait_text("Your name?", cell=1)
@@ -235,7 +238,7 @@ def test_looks_in_light_and_dark(open_notebook: OpenNotebook) -> None:
 def module(chromium: BrowserContext) -> Any:
     """A page with the front end's module in it, without Lab."""
     page = chromium.new_page()
-    page.add_script_tag(type="module", content=f"{script()}\nglobalThis.front = {{ RunState, duration, parseSvg }};")
+    page.add_script_tag(type="module", content="\n".join((script("run_view"), GLOBALS)))
     page.wait_for_function("() => globalThis.front")
     return page
 

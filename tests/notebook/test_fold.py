@@ -10,7 +10,8 @@ from google.genai import types
 from adk_nb import events
 from adk_nb.events import Attempt, NodeRun, Question, Status
 from adk_nb.events.request_input import answer_content
-from adk_nb.notebook.fold import ROWS_KEPT, RunFold, fold_history, result_of
+from adk_nb.notebook.fold import ROWS_KEPT, RunFold, fold_history
+from adk_nb.notebook.shown_values import result_of
 from adk_nb.workflow.description import EdgeDescription, GraphDescription, NodeDescription
 
 Event: Any = events.Event  # its shortcuts (message=, route=, …) are unknown to a type checker
@@ -242,7 +243,7 @@ def test_loop_and_concurrent_runs_of_one_node() -> None:
     fold.run(record("w@1/a@1", Status.COMPLETED, attempts=[Attempt(0.0, 1.0)]))
     second = record("w@1/a@2", Status.RUNNING, attempts=[Attempt(1.0)])
     fold.run(second)
-    assert fold.node_states["a"] == {
+    assert fold.snapshot()["nodes"]["a"] == {
         "status": "running",
         "passes": 2,
         "seconds": 1.0,
@@ -253,7 +254,7 @@ def test_loop_and_concurrent_runs_of_one_node() -> None:
     }
     second.status, second.attempts[0].ended_at = Status.COMPLETED, 3.0
     fold.run(second)
-    assert fold.node_states["a"]["detail"] == "2× · 3.0 s"
+    assert fold.snapshot()["nodes"]["a"]["detail"] == "2× · 3.0 s"
 
 
 def test_failed_attempts_and_errors_are_seen() -> None:
@@ -261,11 +262,12 @@ def test_failed_attempts_and_errors_are_seen() -> None:
     fold = RunFold()
     run = record("w@1/a@1", Status.RUNNING, attempts=[Attempt(0.0, 1.0, "ValueError", "no", 2.0), Attempt(2.0)])
     fold.run(run)
-    assert (fold.node_states["a"]["failures"], fold.node_states["a"]["detail"]) == (1, "running · 1 failed")
+    shown = fold.snapshot()["nodes"]["a"]
+    assert (shown["failures"], shown["detail"]) == (1, "running · 1 failed")
     run.status, run.error_type = Status.FAILED, "ValueError"
     fold.run(run)
     fold.settle("failed", at=3.0, error={"path": "w@1/a@1", "type": "ValueError", "message": "no"})
-    assert fold.node_states["a"]["detail"] == "ValueError"
+    assert fold.snapshot()["nodes"]["a"]["detail"] == "ValueError"
     assert fold.snapshot()["error"]["message"] == "no"
 
 
@@ -282,7 +284,7 @@ def test_tokens_of_children_count_for_their_callers() -> None:
     """Tokens used below a node, by a dynamic child or an inner graph, count for it, once in the header."""
     fold = RunFold()
     fold.event(Event(author="c", node_path="w@1/orch@1/critic@2", message="x", usage_metadata=USAGE, timestamp=1.0))
-    assert {path: node["tokens"] for path, node in fold.node_states.items() if path} == {
+    assert {path: node["tokens"] for path, node in fold.snapshot()["nodes"].items() if path} == {
         "orch": 412,
         "orch/critic": 412,
     }

@@ -41,7 +41,7 @@ def test_warning_is_told_once_by_the_node_it_is_about() -> None:
     async def main() -> None:
         inner = Workflow(name="inner", edges=[("START", (silent, two), JoinNode(name="join"))])
         made = run(Workflow(name="outer", edges=[("START", inner)]), "x", sessions="memory")
-        fold = made.fold
+        fold = made.history.fold
         await made
         said = "silent gave no output, so the join 'join' gets None for it"
         assert made.warnings == [f"join: {said}"]
@@ -61,7 +61,7 @@ def test_many_warnings_are_counted_not_listed() -> None:
         edges: list[Any] = [("START", (silent, two)), *(((silent, two), join) for join in joins)]
         made = await run(Workflow(name="w", edges=edges), "x", sessions="memory")
         assert len(made.warnings) == 30
-        shown = made.fold.snapshot()["warnings"]
+        shown = made.history.fold.snapshot()["warnings"]
         assert len(shown) == 21
         assert shown[-1] == {"node": "", "message": "… and 10 more in run.warnings"}
 
@@ -75,7 +75,7 @@ def everything_shown(made: Run) -> list[str]:
         made._shown().text(),
         made.to_html(),
         *made._shown().svg(),
-        json.dumps(made.fold.snapshot(), allow_nan=False),
+        json.dumps(made.history.fold.snapshot(), allow_nan=False),
     ]
     shown += [frame.to_csv() for frame in frames]
     for text in shown:
@@ -161,10 +161,10 @@ def test_no_digit_of_a_long_number_is_lost() -> None:
 
     async def main() -> None:
         made = await run(Workflow(name="w", edges=[("START", ask, echo)]), "x", sessions="memory")
-        assert made.fold.snapshot()["questions"][0]["payload"] == {"order": str(2**60 + 1)}
+        assert made.history.fold.snapshot()["questions"][0]["payload"] == {"order": str(2**60 + 1)}
         await made.respond(2**60 + 3)
         assert made.output == [{"order": 2**60 + 3, "n": 7}]
-        assert made.fold.snapshot()["result"]["value"] == [{"order": str(2**60 + 3), "n": 7}]
+        assert made.history.fold.snapshot()["result"]["value"] == [{"order": str(2**60 + 3), "n": 7}]
 
     drive(main)
 
@@ -189,7 +189,7 @@ def test_folder_that_cannot_be_written_keeps_runs_in_memory(notebook_folder: Pat
         assert "File exists" in warning
         assert "gone with the kernel" in warning
         assert "configure(sessions=" in warning
-        assert warning in [one["message"] for one in made.fold.snapshot()["warnings"]]
+        assert warning in [one["message"] for one in made.history.fold.snapshot()["warnings"]]
 
     drive(main)
 

@@ -16,9 +16,10 @@ from pydantic import BaseModel, Field
 from adk_nb import events
 from adk_nb.events import RequestInput
 from adk_nb.notebook import run_view
+from adk_nb.notebook.assets import script
 from adk_nb.notebook.fold import RunFold
 from adk_nb.notebook.run import Run, run
-from adk_nb.notebook.run_page import as_text, fragment, script
+from adk_nb.notebook.run_page import as_text, fragment
 from adk_nb.workflow import Workflow
 
 Event: Any = events.Event  # its shortcuts (message=, route=, …) are unknown to a type checker
@@ -325,7 +326,7 @@ def test_saved_output_stays_small() -> None:
     async def main() -> None:
         made = await run(FLOW, "x", sessions="memory", answers={"q": {"limit": 5}})
         assert len(made.to_html()) < 90_000
-        assert len(script()) < 40_000
+        assert len(script("run_view")) < 40_000
 
     drive(main)
 
@@ -347,8 +348,8 @@ def test_text_of_a_waiting_run_says_how_to_answer() -> None:
 
     async def main() -> None:
         made = await run(FLOW, "x", sessions="memory")
-        made.catch_up()
-        text = as_text(made.fold.snapshot())
+        made.history.catch_up()
+        text = as_text(made.history.fold.snapshot())
         assert text.splitlines()[1:] == [
             "? ask asks: How <b>much</b>?",
             "  while its kernel runs, answer with: await run.respond(answer, 'q')",

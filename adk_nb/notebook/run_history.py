@@ -1,0 +1,257 @@
+"""`RunHistory`: what happened in one run so far, what came of it, and the fold of it that views show."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from adk_nb.errors import AnswerError, ConfigurationError, LlmCallsLimitExceededError, one_of
+from adk_nb.events.event import Event
+from adk_nb.events.paths import last_segment, node_names
+from adk_nb.events.record import NodeRun, Status
+from adk_nb.frames.notes import Notes, sentence
+from adk_nb.notebook.fold import RunFold
+from adk_nb.notebook.messages import spoken
+from adk_nb.notebook.tracebacks import full_traceback, short_traceback
+from adk_nb.workflow.description import GraphDescription
+
+_ENDS = (Status.WAITING, Status.COMPLETED, Status.INCOMPLETE, Status.FAILED, Status.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class PendingQuestion:
+    """A question that waits for an answer."""
+
+    interrupt_id: str
+    node: str
+    """Name of the node that asks."""
+    message: str | None
+    payload: Any
+    response_schema: dict[str, Any] | None
+    """JSON schema of the answer; `None` takes anything."""
+    path: str
+    """Path of the node run that asks."""
+    asked_at: float
+    """Seconds since the epoch."""
+
+    @property
+    def place(self) -> str:
+        """Where the node stands below the root, for instance `inner/a`."""
+        return place_of(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class RunError:
+    """Why a run failed."""
+
+    path: str
+    """Path of the node run that raised it first; empty when nothing ran."""
+    type: str
+    """Class name of the exception."""
+    message: str
+
+    @property
+    def node(self) -> str:
+        """Name of the node that raised it."""
+        return last_segment(self.path)[0]
+
+
+class RunHistory:
+    """The events and records of one run, told as they come.
+
+    Views read its fold. It is made when a view first asks, and catches up when a view wants to show something, so that
+    a run that nobody watches pays nothing.
+
+    Attributes:
+        name: The root's name.
+        description: The root's graph, as plain data.
+        session_id: The session that the run is kept in.
+        invocation_id: The run's own id, empty until it has started.
+        status: Where the run stands.
+        exception: What it failed with.
+        state: The session's state as this run knows it.
+        events: Everything written to the session by this run, pieces of streamed messages included.
+        records: Its node runs by path, in the order of their creation.
+    """
+
+    def __init__(self, name: str, description: GraphDescription, session_id: str) -> None:
+        self.name = name
+        self.description = description
+        self.session_id = session_id
+        self.invocation_id = ""
+        self.status = "running"
+        self.exception: BaseException | None = None
+        self.state: dict[str, Any] = {}
+        self.events: list[Event] = []
+        self.records: dict[str, NodeRun] = {}
+        self._root: NodeRun | None = None
+        self._warned: list[str] = []
+        self._settled_at = 0.0
+        self._fold: RunFold | None = None
+        self._folded = 0
+        self._unfolded: dict[str, NodeRun] = {}
+
+    def begin(self) -> None:
+        """A turn begins: the run is at work."""
+        self.status, self.exception = "running", None
+        if self._fold is not None:
+            self.catch_up()
+            self._fold.begin(time.time())
+
+    def add(self, event: Event) -> None:
+        """Something was written to the session, or a piece of a streamed message came."""
+        self._learn(event.invocation_id)
+        self.events.append(event)
+        if event.actions.state_delta:
+            self.state |= event.actions.state_delta
+
+    def put(self, record: NodeRun) -> None:
+        """A record is new or has changed."""
+        if not record.parent:
+            self._root = record
+            self._learn(record.invocation_id)
+        self.records[record.path] = record
+        if self._fold is not None:
+            self._unfolded[record.path] = record
+
+    def warn(self, message: str) -> None:
+        """Add something that a person should know and no node said."""
+        self._warned.append(message)
+        if self._fold is not None:
+            self._fold.warn(message)
+
+    def conclude(self, *, is_cancelled: bool) -> None:
+        """A turn has ended: say where the run stands now."""
+        if is_cancelled:
+            self.status = "cancelled"
+        elif self.exception is not None:
+            self.status = "stopped" if isinstance(self.exception, LlmCallsLimitExceededError) else "failed"
+        else:
+            root = Status.FAILED if self._root is None else self._root.status
+            self.status = str(root if root in _ENDS else Status.INCOMPLETE)
+
+    def settle(self) -> None:
+        """Nothing more follows before somebody acts: views may show how it stands."""
+        self._settled_at = time.time()
+        self.catch_up()
+        self._settle_fold()
+
+    @property
+    def is_over(self) -> bool:
+        """It has ended, in whatever way; a waiting run hasn't."""
+        return self.status not in ("running", "waiting")
+
+    @property
+    def output(self) -> Any:
+        """What the root returned; the text of a model's message; `None` while there is none."""
+        return None if self._root is None else spoken(self._root.output)
+
+    def outputs(self, node: str) -> list[Any]:
+        """Return what each completed run of a node returned, in order; see `Run.outputs`."""
+        found = [record for record in self.records.values() if node in (record.name, place_of(record.path))]
+        if not found:
+            names = dict.fromkeys(record.name for record in self.records.values())
+            raise ConfigurationError(f"No node {node!r} has run; these have: {one_of(node, names)}.")
+        return [spoken(record.output) for record in found if record.status is Status.COMPLETED]
+
+    @property
+    def pending(self) -> list[PendingQuestion]:
+        """The questions that wait for an answer, oldest first."""
+        found = [
+            PendingQuestion(q.interrupt_id, run.name, q.message, q.payload, q.response_schema, run.path, q.asked_at)
+            for run in self.records.values()
+            for q in run.open_questions
+        ]
+        return sorted(found, key=lambda question: question.asked_at)
+
+    def question(self, interrupt_id: str | None) -> PendingQuestion:
+        """Return the open question with this id, with `None` the only one.
+
+        Raises:
+            AnswerError: no such question is open, or several are and none is named.
+        """
+        pending = self.pending
+        ids = [question.interrupt_id for question in pending]
+        if not pending:
+            raise AnswerError(f"No question is open in this run, which is {self.status}; nothing was stored.")
+        if interrupt_id is None and len(pending) > 1:
+            raise AnswerError(
+                f"{len(pending)} questions are open: say which one, as in respond(answer, {ids[0]!r}). "
+                f"Open are {one_of('', ids)}."
+            )
+        for question in pending:
+            if interrupt_id in (None, question.interrupt_id):
+                return question
+        raise AnswerError(
+            f"No question {interrupt_id!r} is open; open are {one_of(interrupt_id, ids)}. Nothing was stored."
+        )
+
+    @property
+    def error(self) -> RunError | None:
+        """Why it failed, `None` unless it did."""
+        if self.exception is None:
+            return None
+        root = self._root
+        if root is not None and root.error_type:
+            return RunError(root.error_path or root.path, root.error_type, root.error_message or "")
+        return RunError("", type(self.exception).__name__, str(self.exception))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a person should know, each with the node's name, once."""
+        return [*self._warned, *(sentence(node, note) for node, note in Notes(self.records.values()))]
+
+    @property
+    def fold(self) -> RunFold:
+        """What views show, up to date as of the last `catch_up`."""
+        if self._fold is None:
+            self._fold = RunFold(
+                self.description, name=self.name, run_id=self.invocation_id, session_id=self.session_id
+            )
+            self._unfolded = dict(self.records)
+            for warning in self._warned:
+                self._fold.warn(warning)
+            self.catch_up()
+            if self.status != "running":
+                self._settle_fold()
+        return self._fold
+
+    def catch_up(self) -> None:
+        """Fold what happened since the last time."""
+        fold = self._fold
+        if fold is None:
+            return
+        for record in self._unfolded.values():
+            fold.run(record)
+        self._unfolded.clear()
+        for event in self.events[self._folded :]:
+            fold.event(event)
+        self._folded = len(self.events)
+
+    def _settle_fold(self) -> None:
+        if self._fold is None:
+            return
+        error = self.error
+        shown: dict[str, Any] | None = None
+        if error is not None and self.exception is not None:
+            shown = {"path": error.path, "type": error.type, "message": error.message}
+            shown |= {"short": short_traceback(self.exception), "full": full_traceback(self.exception)}
+        self._fold.settle(self.status, at=self._settled_at, result=self.output, error=shown)
+
+    def _learn(self, invocation_id: str) -> None:
+        if self.invocation_id:
+            return
+        self.invocation_id = invocation_id
+        if self._fold is not None:
+            self._fold.known_as(invocation_id, self.session_id)
+
+
+def place_of(path: str) -> str:
+    """Return where a node run stands below the root, without run ids.
+
+    Example:
+        >>> place_of("wf@1/inner@1/a@2")
+        'inner/a'
+    """
+    return "/".join(node_names(path)[1:])
