@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import importlib
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +17,8 @@ from adk_nb.events import Event, Status
 from adk_nb.sessions import SqliteSessionService
 from adk_nb.testing.samples import APP, record
 
-sqlite_module = pytest.importorskip("google.adk.sessions.sqlite_session_service", reason="google-adk isn't installed")
-events_module = pytest.importorskip("google.adk.events.event", reason="google-adk isn't installed")
+sqlite_module: Any = importlib.import_module("google.adk.sessions.sqlite_session_service")
+events_module: Any = importlib.import_module("google.adk.events.event")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*EXPERIMENTAL.*"),
@@ -23,6 +26,13 @@ pytestmark = [
     # google-adk leaves some of its connections to the garbage collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def their_connections_are_collected() -> Iterator[None]:
+    """Collect google-adk's left-over connections here, where their warning is expected, and not in a later test."""
+    yield
+    gc.collect()
 
 
 def theirs(path: Path) -> Any:
