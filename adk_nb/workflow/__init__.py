@@ -3,8 +3,8 @@
 from adk_nb.errors import NodeTimeoutError
 from adk_nb.workflow.build import node
 from adk_nb.workflow.functions import FunctionNode
-from adk_nb.workflow.graph import DEFAULT_ROUTE, Edge
-from adk_nb.workflow.nodes import START, BaseNode, JoinNode
+from adk_nb.workflow.graph import Edge
+from adk_nb.workflow.nodes import DEFAULT_ROUTE, START, BaseNode, JoinNode
 from adk_nb.workflow.retry import RetryConfig
 from adk_nb.workflow.workflow import Workflow
 

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import PydanticUserError
 
 from adk_nb.errors import GraphValidationError
-from adk_nb.workflow.nodes import START_NAME, adapter_for
+from adk_nb.workflow.nodes import DEFAULT_ROUTE, START_NAME, adapter_for
 
 if TYPE_CHECKING:
     from adk_nb.workflow.graph import Graph
-
-_DEFAULT = "__DEFAULT__"
 
 
 def check_graph(graph: Graph) -> None:
@@ -112,7 +110,7 @@ def _edges_are_unique(graph: Graph) -> None:
 
 def _default_stands_alone(graph: Graph) -> None:
     for edge in graph.edges:
-        if len(edge.routes) > 1 and _DEFAULT in edge.routes:
+        if len(edge.routes) > 1 and DEFAULT_ROUTE in edge.routes:
             raise _fail(
                 f"DEFAULT_ROUTE cannot be combined with other routes on one edge ({edge.from_node.name} -> "
                 f"{edge.to_node.name}): write two edges."

@@ -15,7 +15,6 @@ from typing import Any, Literal
 from adk_nb.errors import WorkflowConfigurationError, one_of
 from adk_nb.events.paths import child_branch, child_path, common_branch
 from adk_nb.events.record import NodeRun, Status
-from adk_nb.workflow.graph import DEFAULT_ROUTE
 from adk_nb.workflow.nodes import START_NAME, BaseNode, JoinNode
 from adk_nb.workflow.run_state import GraphState
 
@@ -161,7 +160,7 @@ def _complete(state: GraphState, run: NodeRun, commands: list[Command]) -> None:
 def dead_end(state: GraphState, run: NodeRun) -> str:
     """Return the sentence that says why no edge was followed from a completed run."""
     outgoing = state.graph.outgoing(run.name)
-    known = one_of(run.route, [label for label in outgoing.labels if label != DEFAULT_ROUTE])
+    known = one_of(run.route, outgoing.labels)
     found = "no route" if run.route is None else f"the route {run.route!r}"
     return (
         f"{run.name} ended with {found}, which no edge handles, so its branch stopped there: known labels are {known}; "

@@ -226,11 +226,6 @@ class FunctionNode(BaseNode):
         except ValidationError as error:
             raise titled(error, f"parameter {parameter.name!r} of node {self.name!r}") from None
 
-    @property
-    def detail(self) -> str:
-        """First line of the function's docstring."""
-        return self.description
-
     def describe_node(self) -> NodeDescription:
         """Return this node for a drawing; a function that asks a person is drawn as human input."""
         kind: Kind = "human" if _asks(self.func) else self.kind

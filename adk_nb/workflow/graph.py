@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import MethodType
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
@@ -23,11 +23,8 @@ from adk_nb.workflow.build import build_node
 from adk_nb.workflow.check import check_graph
 from adk_nb.workflow.description import EdgeDescription, GraphDescription
 from adk_nb.workflow.hints import hints
-from adk_nb.workflow.nodes import START, START_NAME, BaseNode, node_like_error
+from adk_nb.workflow.nodes import DEFAULT_ROUTE, START, START_NAME, BaseNode, node_like_error
 from adk_nb.workflow.written import Written
-
-DEFAULT_ROUTE = "__DEFAULT__"
-"""The route of an edge that is followed when no other label matched."""
 
 
 class Edge(Written):
@@ -188,7 +185,7 @@ class Graph(Written):
         """Return the names of the nodes that a completed node with these routes triggers."""
         return [target.name for target in self.outgoing(node_name).targets(routes_to_match)]
 
-    def describe(self, name: str, kind: Literal["workflow"] = "workflow") -> GraphDescription:
+    def describe(self, name: str) -> GraphDescription:
         """Return the graph as plain data for drawings."""
         told: dict[str, tuple[str, ...]] = {}
         for hint in hints(self):
@@ -196,7 +193,7 @@ class Graph(Written):
         drawn = (node.describe_node() for node in self.nodes)
         return GraphDescription(
             name=name,
-            kind=kind,
+            kind="workflow",
             nodes=tuple(dataclasses.replace(one, hints=told[one.name]) if one.name in told else one for one in drawn),
             edges=tuple(
                 EdgeDescription(

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from adk_nb.errors import WorkflowConfigurationError
-from adk_nb.events.event import Event, event_of, new_id, own_copy
+from adk_nb.events.event import Event, content_text, event_of, new_id, own_copy
 from adk_nb.events.request_input import REQUEST_INPUT, RequestInput
 from adk_nb.events.values import snapshot
 from adk_nb.workflow.answers import asked_schema
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from adk_nb.workflow.context import Context
 
 START_NAME = "__START__"
+DEFAULT_ROUTE = "__DEFAULT__"
+"""The route of an edge that is followed when no other label matched."""
 
 
 class BaseNode(Written):
@@ -234,7 +236,7 @@ def fit(value: Any, schema: Any, what: str) -> Any:
 
 def content_value(content: types.Content) -> Any:
     """Return a message's text as JSON value where it is JSON, else the text."""
-    text = "".join(part.text for part in content.parts or () if part.text and not part.thought)
+    text = content_text(content)
     try:
         return adapter_for(Any).validate_json(text)
     except ValidationError:

@@ -77,11 +77,6 @@ class Workflow(BaseNode):
                 found += [Hint(f"{node.name}/{hint.node}", hint.text) for hint in node.check()]
         return tuple(found)
 
-    @property
-    def detail(self) -> str:
-        """The description."""
-        return self.description
-
     def __repr_args__(self) -> Any:
         """Name the workflow and its nodes."""
         yield "name", self.name
