@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from adk_nb.version import __version__
     from adk_nb.workflow import Workflow
     from adk_nb.workflow.context import Context
+    from adk_nb.workflow.limits import Limits
 
 _HOMES = {
     "Agent": "adk_nb.agents",
     "Context": "adk_nb.workflow.context",
     "Event": "adk_nb.events",
+    "Limits": "adk_nb.workflow.limits",
     "Run": "adk_nb.notebook.run",
     "Runner": "adk_nb.runners",
     "Workflow": "adk_nb.workflow",
@@ -42,6 +44,7 @@ __all__ = [
     "Agent",
     "Context",
     "Event",
+    "Limits",
     "Run",
     "Runner",
     "Workflow",

@@ -32,6 +32,8 @@ class Status(enum.StrEnum):
     FAILED = "failed"
     CANCELLED = "cancelled"
     """Stopped from outside; runs again when the run is continued."""
+    STOPPED = "stopped"
+    """It, or a run below it, came to a limit; goes on when the run is continued."""
 
 
 @dataclass(slots=True)
@@ -95,10 +97,13 @@ class NodeRun:
     """Paths of joins that hold this run's output and haven't fired yet."""
     error_type: str | None = None
     error_message: str | None = None
+    """What went wrong, or why a limit stopped the run."""
     error_path: str | None = None
     """Path of the run that raised the error first."""
     notes: list[str] = field(default_factory=list)
     """Warnings of this run and of the runs below it, one sentence each."""
+    stopped_by: str | None = None
+    """Name of the limit that stopped it."""
     is_cut_short: bool = False
     """A branch at or below this run ended where it should not; `notes` say where and why."""
 

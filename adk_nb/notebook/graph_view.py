@@ -27,7 +27,7 @@ from adk_nb.notebook.graph_text import kind_word, route_label, shown_name
 from adk_nb.notebook.layout import Arrow, Placement, Point, Route, Sketch, lay_out
 from adk_nb.workflow.description import EdgeDescription, GraphDescription, NodeDescription
 
-STATES = ("pending", "running", "waiting", "completed", "failed", "cancelled", "incomplete", "gathering")
+STATES = ("pending", "running", "waiting", "completed", "failed", "cancelled", "incomplete", "gathering", "stopped")
 """What a node of a run can show."""
 
 _NAME_PX, _DETAIL_PX, _ROUTE_PX = 13.0, 11.0, 11.0

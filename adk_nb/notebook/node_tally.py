@@ -62,7 +62,7 @@ class NodeTally:
         if status == "failed":
             return self.error or "failed"
         parts = [f"{self.runs}×"] if self.runs > 1 else []
-        if status in ("running", "gathering", "pending", "cancelled", "incomplete"):
+        if status in ("running", "gathering", "pending", "cancelled", "incomplete", "stopped"):
             parts.append(status)
         elif self.seconds:
             parts.append(duration(self.seconds))

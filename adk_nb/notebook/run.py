@@ -29,6 +29,7 @@ from adk_nb.notebook.run_work import RunWork, Turn
 from adk_nb.notebook.settings import as_sessions, default_sessions
 from adk_nb.workflow.build import build_root
 from adk_nb.workflow.description import GraphDescription
+from adk_nb.workflow.limits import Limits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +58,7 @@ class Run:
         sessions: Any = None,
         model: Any = None,
         answers: Mapping[str, Any] | None = None,
+        limits: Limits | None = None,
     ) -> None:
         node = build_root(root)
         service, warning = default_sessions() if sessions is None else (as_sessions(sessions), "")
@@ -71,6 +73,7 @@ class Run:
             sessions=service,
             model=as_model(model),
             presets=Presets(answers),
+            limits=limits,
         )
 
     @property
@@ -102,6 +105,11 @@ class Run:
     def status(self) -> str:
         """One of `running`, `waiting` (for an answer), `completed`, `incomplete`, `failed`, `cancelled`, `stopped`."""
         return self.history.status
+
+    @property
+    def stopped_by(self) -> str | None:
+        """Name of the limit that stopped it, for instance `max_node_runs`."""
+        return self.history.stopped_by
 
     @property
     def is_over(self) -> bool:
@@ -203,11 +211,13 @@ class Run:
         self._work.call_soon(self._work.cancel)
         return self
 
-    def resume(self) -> Run:
-        """Go on with a run that failed, was cancelled or ended incomplete: what finished isn't run again.
+    def resume(self, *, limits: Limits | None = None) -> Run:
+        """Go on with a run that failed, was cancelled or stopped, or ended incomplete: what finished isn't run again.
 
         `await run.resume()` waits until it settles.
 
+        Args:
+            limits: What it may use up from now on; by default as much again as before.
         Raises:
             ConfigurationError: the run isn't over, or there is nothing to go on with.
         """
@@ -216,7 +226,7 @@ class Run:
             raise ConfigurationError(
                 f"Only a run that failed, was cancelled or ended short resumes; this one is {self.status}: {hint}."
             )
-        self._work.resume()
+        self._work.resume(limits)
         return self
 
     def view(self) -> None:
@@ -273,6 +283,7 @@ def run(
     model: Any = None,
     view: bool = True,
     answers: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
 ) -> Run:
     """Start a run and return it at once; `await` it to wait until it ends or asks a person.
 
@@ -288,6 +299,8 @@ def run(
         view: Show it live under the cell, where there is somebody to look.
         answers: Answers to questions, by interrupt id or node name, for when nobody is there: a value, which answers
             a node run's question once, or a function of the question.
+        limits: What each turn may use up, for instance `Limits(max_node_runs=20, max_seconds=60)`; a run that comes to
+            one ends as `stopped`, and `resume` goes on with it.
 
     Returns:
         Run: running. `await` returns the same object, also when it failed or waits.
@@ -311,7 +324,17 @@ def run(
         raise ConfigurationError(
             "run needs a running event loop, as in a notebook cell or an async function: use run_sync(...) here."
         ) from None
-    made = Run(root, message, session=session, user=user, state=state, sessions=sessions, model=model, answers=answers)
+    made = Run(
+        root,
+        message,
+        session=session,
+        user=user,
+        state=state,
+        sessions=sessions,
+        model=model,
+        answers=answers,
+        limits=limits,
+    )
     if view and front_end() != "none":
         made.view()
     return made.start(loop)
@@ -328,6 +351,7 @@ def run_sync(
     model: Any = None,
     view: bool = True,
     answers: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
 ) -> Run:
     """Run from code that can't await: blocks until the run ends or asks a person, and returns it.
 
@@ -344,6 +368,7 @@ def run_sync(
         model: As in `run`.
         view: As in `run`.
         answers: As in `run`.
+        limits: As in `run`.
 
     Example:
         >>> def shout(node_input: str) -> str:
@@ -353,7 +378,17 @@ def run_sync(
     """
     if isinstance(root, Run) or inspect.isawaitable(root):
         return run_blocking(_waited(root))
-    made = Run(root, message, session=session, user=user, state=state, sessions=sessions, model=model, answers=answers)
+    made = Run(
+        root,
+        message,
+        session=session,
+        user=user,
+        state=state,
+        sessions=sessions,
+        model=model,
+        answers=answers,
+        limits=limits,
+    )
 
     async def whole() -> Run:
         made.start(asyncio.get_running_loop())

@@ -16,7 +16,14 @@ from adk_nb.notebook.messages import spoken
 from adk_nb.notebook.tracebacks import full_traceback, short_traceback
 from adk_nb.workflow.description import GraphDescription
 
-_ENDS = (Status.WAITING, Status.COMPLETED, Status.INCOMPLETE, Status.FAILED, Status.CANCELLED)
+_ENDS = (
+    Status.WAITING,
+    Status.COMPLETED,
+    Status.INCOMPLETE,
+    Status.FAILED,
+    Status.CANCELLED,
+    Status.STOPPED,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +137,21 @@ class RunHistory:
         else:
             root = Status.FAILED if self._root is None else self._root.status
             self.status = str(root if root in _ENDS else Status.INCOMPLETE)
+            if root is Status.STOPPED and self._root is not None and self._root.error_message:
+                self.warn(self._root.error_message)
 
     def settle(self) -> None:
         """Nothing more follows before somebody acts: views may show how it stands."""
         self._settled_at = time.time()
         self.catch_up()
         self._settle_fold()
+
+    @property
+    def stopped_by(self) -> str | None:
+        """Name of the limit that stopped it."""
+        if isinstance(self.exception, LlmCallsLimitExceededError):
+            return "max_llm_calls"
+        return None if self._root is None else self._root.stopped_by
 
     @property
     def is_over(self) -> bool:

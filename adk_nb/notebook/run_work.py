@@ -23,7 +23,9 @@ from adk_nb.models.use import use_model
 from adk_nb.notebook.presets import Presets
 from adk_nb.notebook.run_history import RunHistory
 from adk_nb.runners import Runner
+from adk_nb.workflow.limits import Limits
 from adk_nb.workflow.nodes import BaseNode
+from adk_nb.workflow.run_config import RunConfig
 
 if TYPE_CHECKING:
     from adk_nb.notebook.run_view import RunView
@@ -78,6 +80,7 @@ class RunWork:
         sessions: Any,
         model: BaseLlm | None,
         presets: Presets,
+        limits: Limits | None = None,
     ) -> None:
         self.history = history
         self.user_id = user
@@ -87,6 +90,7 @@ class RunWork:
         self._runner = Runner(node=root, app_name=root.name, session_service=sessions)
         self._model = model
         self._presets = presets
+        self._config = RunConfig(limits=limits)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
         self._queue: deque[Turn] = deque()
@@ -155,8 +159,10 @@ class RunWork:
             self._queue.append(turn)
         return accepted
 
-    def resume(self) -> None:
-        """Go on with what stopped."""
+    def resume(self, limits: Limits | None = None) -> None:
+        """Go on with what stopped, with other limits where some are given."""
+        if limits is not None:
+            self._config = RunConfig(limits=limits)
         self.history.status = "running"
         self.call_soon(self._go_on, Turn() if self.history.invocation_id else self._first, True)
 
@@ -217,6 +223,7 @@ class RunWork:
                 new_message=turn.message,
                 answers=turn.answers,
                 state_delta=turn.state,
+                run_config=self._config,
                 yield_user_message=True,
                 on_run=lambda record: self._note_record(turn, record),
             )

@@ -4,6 +4,7 @@ from adk_nb.errors import NodeTimeoutError
 from adk_nb.workflow.build import node
 from adk_nb.workflow.functions import FunctionNode
 from adk_nb.workflow.graph import Edge
+from adk_nb.workflow.limits import Limits
 from adk_nb.workflow.nodes import DEFAULT_ROUTE, START, BaseNode, JoinNode
 from adk_nb.workflow.retry import RetryConfig
 from adk_nb.workflow.workflow import Workflow
@@ -15,6 +16,7 @@ __all__ = [
     "Edge",
     "FunctionNode",
     "JoinNode",
+    "Limits",
     "NodeTimeoutError",
     "RetryConfig",
     "Workflow",

@@ -11,11 +11,11 @@ from adk_nb.events.event import Event
 class Channel:
     """Events on their way from the engine to the caller; each producer waits until its event was taken.
 
-    The producer goes on when the caller asks for the next event.
+    The producer goes on when the caller asks for the next event; a producer of partial events doesn't wait.
     """
 
     def __init__(self) -> None:
-        self._waiting: deque[tuple[Event, asyncio.Future[None]]] = deque()
+        self._waiting: deque[tuple[Event, asyncio.Future[None] | None]] = deque()
         self._taken: asyncio.Future[None] | None = None
         self._wake: asyncio.Future[None] | None = None
         self._is_closed = False
@@ -26,6 +26,10 @@ class Channel:
         """Hand over an event; returns when the caller asks for the next one, at once when nobody listens any more."""
         if self._is_abandoned:
             await asyncio.sleep(0)  # what goes on without a listener can still be stopped
+            return
+        if event.partial:
+            self._waiting.append((event, None))
+            self._notify()
             return
         taken = self._loop.create_future()
         self._waiting.append((event, taken))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,6 +15,7 @@ from adk_nb.errors import WorkflowDataError
 from adk_nb.events.event_actions import EventActions
 from adk_nb.events.record import NodeRun
 from adk_nb.events.state import State
+from adk_nb.workflow.limits import Allowance
 from adk_nb.workflow.ports import SessionLike
 from adk_nb.workflow.run_config import RunConfig
 
@@ -40,6 +42,7 @@ class InvocationContext:
         self.root = root
         self.user_content = user_content
         self.run_config = run_config or RunConfig()
+        self.allowance = Allowance(self.run_config.limits)
         self.llm_calls = 0
 
     @property
@@ -71,14 +74,22 @@ class ChildWish:
     """How a node wants one child to run; `Context.run_node` says what the fields mean."""
 
     input: Any
-    use_as_output: bool
-    run_id: str | None
-    use_sub_branch: bool
-    override_branch: str | None
+    use_as_output: bool = False
+    run_id: str | None = None
+    use_sub_branch: bool = False
+    override_branch: str | None = None
+    override_isolation_scope: str | None = None
+    raise_on_wait: bool = False
+
+
+_KEYS = uuid.UUID("8f0d9f0a-2f5c-4f6e-9a3b-6a1f6b1f7c11")
+"""Names our keys apart from other people's version 5 UUIDs."""
 
 
 class Children(Protocol):
     """How a context runs what is below its node; the engine provides it."""
+
+    isolation_scope: str | None
 
     async def run_child(self, node_like: Any, wish: ChildWish) -> Any:
         """Run a child to its end and return its output."""
@@ -189,6 +200,25 @@ class Context(ReadonlyContext):
         return self._place.run.branch
 
     @property
+    def isolation_scope(self) -> str | None:
+        """Which conversation this node's events belong to, `None` for the common one."""
+        return self._place.children.isolation_scope
+
+    @isolation_scope.setter
+    def isolation_scope(self, value: str | None) -> None:
+        self._place.children.isolation_scope = value
+
+    @property
+    def idempotency_key(self) -> str:
+        """A key for a write to the outside, for instance a refund, that must happen once.
+
+        It is the same in every try and after every pause or crash of this node run, and different for every other node
+        run of every session: the service that gets it twice knows that it did the work already.
+        """
+        run = self._place.run
+        return str(uuid.uuid5(_KEYS, f"{run.invocation_id}/{run.path}"))
+
+    @property
     def attempt_count(self) -> int:
         """Which try this is, from 1."""
         return self._place.attempt
@@ -245,6 +275,8 @@ class Context(ReadonlyContext):
         run_id: str | None = None,
         use_sub_branch: bool = False,
         override_branch: str | None = None,
+        override_isolation_scope: str | None = None,
+        raise_on_wait: bool = False,
     ) -> Any:
         """Run a node, function or agent below this one and return its output.
 
@@ -259,10 +291,21 @@ class Context(ReadonlyContext):
                 it, runs are numbered in the order of the calls.
             use_sub_branch: Give the child a lane of its own, so that it doesn't see its siblings' messages.
             override_branch: Put the child on this lane.
+            override_isolation_scope: Put the child's events into this scope instead of this node's.
+            raise_on_wait: When the child is a `wait_for_output` node and ends without output, end this node, too: it
+                hands on nothing, and its next trigger runs it again. Without it, `None` is returned.
         Raises:
             DynamicNodeFailError: the child failed.
         """
-        wish = ChildWish(node_input, use_as_output, run_id, use_sub_branch, override_branch)
+        wish = ChildWish(
+            node_input,
+            use_as_output,
+            run_id,
+            use_sub_branch,
+            override_branch,
+            override_isolation_scope,
+            raise_on_wait,
+        )
         return await self._place.children.run_child(node, wish)
 
     async def run_graph(self, graph: Graph, node_input: Any, max_concurrency: int | None = None) -> None:

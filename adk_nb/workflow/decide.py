@@ -18,7 +18,7 @@ from adk_nb.events.record import NodeRun, Status
 from adk_nb.workflow.nodes import START_NAME, BaseNode, JoinNode
 from adk_nb.workflow.run_state import GraphState
 
-TO_DO = frozenset({Status.PENDING, Status.RUNNING, Status.FAILED, Status.CANCELLED})
+TO_DO = frozenset({Status.PENDING, Status.RUNNING, Status.FAILED, Status.CANCELLED, Status.STOPPED})
 """Statuses of runs that have to execute when their invocation goes on."""
 
 
@@ -64,7 +64,9 @@ class Stop:
 class Settle:
     """Command: the graph is done for now."""
 
-    status: Literal[Status.COMPLETED, Status.WAITING, Status.FAILED, Status.INCOMPLETE, Status.CANCELLED]
+    status: Literal[
+        Status.COMPLETED, Status.WAITING, Status.FAILED, Status.INCOMPLETE, Status.CANCELLED, Status.STOPPED
+    ]
     output: Any = None
     failed: NodeRun | None = None
     error: WorkflowConfigurationError | None = None
@@ -85,7 +87,7 @@ def decide(state: GraphState, happening: Happening) -> list[Command]:
             _trigger(state, target, None, len(targets) > 1, commands)
     else:
         _go_on(state, happening.ready, commands)
-    if not state.running and not state.ready:
+    if not state.running and (not state.ready or state.allowance.reached is not None):
         commands.append(_settle(state))
     return commands
 
@@ -129,7 +131,7 @@ def _end(state: GraphState, run: NodeRun, commands: list[Command]) -> None:
         state.short.add(run.name)
         state.notes.update(dict.fromkeys(run.notes))
         _next_in_queue(state, run.name, commands)
-    elif run.status is not Status.WAITING:
+    elif run.status not in (Status.WAITING, Status.STOPPED):
         state.is_stopping = True
     if not state.is_stopping:
         _fill_slots(state, commands)
@@ -182,7 +184,7 @@ def _next_in_queue(state: GraphState, name: str, commands: list[Command]) -> Non
 
 def _start(state: GraphState, run: NodeRun, commands: list[Command]) -> None:
     limit = state.max_concurrency
-    if state.ready or (limit is not None and 0 < limit <= len(state.running)):
+    if state.ready or (limit is not None and 0 < limit <= len(state.running)) or not state.allowance.take(run.kind):
         state.ready.append(run)
         return
     state.running.add(run.path)
@@ -192,6 +194,8 @@ def _start(state: GraphState, run: NodeRun, commands: list[Command]) -> None:
 def _fill_slots(state: GraphState, commands: list[Command]) -> None:
     limit = state.max_concurrency
     while state.ready and (limit is None or limit <= 0 or len(state.running) < limit):
+        if not state.allowance.take(state.ready[0].kind):
+            return
         run = state.ready.popleft()
         state.running.add(run.path)
         commands.append(Start(run))
@@ -278,6 +282,8 @@ def _settle(state: GraphState) -> Settle:
         return Settle(Status.FAILED, failed=state.failed)
     if state.is_stopping:
         return Settle(Status.CANCELLED)
+    if state.ready or any(run.status is Status.STOPPED for run in state.active.values()):
+        return Settle(Status.STOPPED)
     if any(run.status is Status.WAITING for run in state.active.values()):
         return Settle(Status.WAITING)
     for name in state.gathering:

@@ -61,6 +61,8 @@ class Engine:
         self.on_run = on_run
         self.loop = asyncio.get_running_loop()
         self._root_task: asyncio.Task[Any] | None = None
+        self._is_out_of_time = False
+        self.allowance = invocation.allowance
         self.failures: dict[str, BaseException] = {}
         """Exceptions of failed runs, by the path of the run."""
         self.ready: set[str] = set()
@@ -85,13 +87,32 @@ class Engine:
             if run.path not in self.ready or run.is_finished:
                 return
         execution = Execution(engine=self, node=root, run=run, author=root.name, is_fresh=is_fresh)
-        execution.task = self._root_task = asyncio.current_task()
+        task = execution.task = self._root_task = asyncio.current_task()
+        assert task is not None  # a coroutine of a task
+        max_seconds = self.allowance.limits.max_seconds
+        timer = None if max_seconds is None else self.loop.call_later(max_seconds, self._time_is_up, task)
         try:
             await self.execute(execution)
+        except asyncio.CancelledError:
+            if not self._is_out_of_time or task.uncancel():
+                raise
+            run.status = Status.STOPPED
         finally:
+            if timer is not None:
+                timer.cancel()
+            if run.status is Status.STOPPED:
+                run.stopped_by = self.allowance.reached
+                run.error_message = self.allowance.sentence()
+                self._unstored.append(run)
+                self.tell(run)
             await self.store(None, [])
         if run.status is Status.FAILED and execution.error is not None:
             raise execution.error
+
+    def _time_is_up(self, task: asyncio.Task[Any]) -> None:
+        self._is_out_of_time = True
+        self.allowance.reached = self.allowance.reached or "max_seconds"
+        task.cancel()
 
     def _find_work(self, runs: list[NodeRun]) -> None:
         open_questions = {q.interrupt_id for run in runs for q in run.open_questions}
@@ -204,7 +225,7 @@ class Engine:
         run.output = run.route = None
         run.status = Status.RUNNING
         run.open_below = ()
-        run.error_type = run.error_message = run.error_path = None
+        run.error_type = run.error_message = run.error_path = run.stopped_by = None
         if run.started_at is None:
             run.started_at = time.time()
         self.tell(run)
@@ -379,12 +400,14 @@ class Engine:
         assert context is not None  # an attempt ended
         outcome = context.outcome
         run.route = outcome.route
-        if run.open_questions or run.open_below:
+        if execution.is_stopped:
+            run.status, run.output = Status.STOPPED, None
+        elif run.open_questions or run.open_below:
             run.status, run.output = Status.WAITING, None
         else:
             run.ended_at = time.time()
             run.output = outcome.output if run.parent else thawed(outcome.output)  # the root's is the caller's own
-            is_silent = node.wait_for_output and run.output is None and run.route is None
+            is_silent = execution.is_silenced or (node.wait_for_output and run.output is None and run.route is None)
             if is_silent:
                 run.notes.append(f"{run.name} ended without output and waits for its next trigger")
             if is_silent or (run.is_cut_short and run.parent == ""):

@@ -68,6 +68,14 @@ class Execution:
     """Questions without an id of their own that this try has asked."""
     is_over: bool = False
     """The body of this try has ended."""
+    is_stopped: bool = False
+    """A limit keeps something below it from starting."""
+    is_silenced: bool = False
+    """It asked to end without output when a child of it does."""
+    isolation_scope: str | None = None
+    """Which conversation its events belong to."""
+    claimer: Execution | None = None
+    """The outermost run that took this run's output as its own with `use_as_output`."""
 
     @property
     def may_have_children(self) -> bool:
@@ -80,7 +88,7 @@ class Execution:
         self.child_tasks.clear()
         self.delegate = None
         self.asked = 0
-        self.is_over = False
+        self.is_over = self.is_stopped = self.is_silenced = False
 
     async def run_child(self, node_like: Any, wish: ChildWish) -> Any:
         """Run a dynamic child to its end, or take its recorded result, and return its output."""
@@ -100,7 +108,7 @@ class Execution:
         elif child is None or child.run.status is not Status.COMPLETED:
             child = self._child(node, path, wish)
             await self._run_dynamic(child)
-        return self._result(child)
+        return self._result(child, wish)
 
     def _child_path(self, node: BaseNode, wish: ChildWish) -> str:
         if not self.node.rerun_on_resume:
@@ -150,6 +158,10 @@ class Execution:
         else:
             is_fresh = False
         child = self.below(node, record, (self, *self.claims) if wish.use_as_output else (), is_fresh)
+        if wish.use_as_output:
+            child.claimer = self.claimer or self
+        if wish.override_isolation_scope is not None:
+            child.isolation_scope = wish.override_isolation_scope
         self.children[path] = child
         return child
 
@@ -157,6 +169,9 @@ class Execution:
         run, engine = child.run, self.engine
         if run.status is Status.COMPLETED or (run.status is Status.WAITING and run.path not in engine.ready):
             return
+        if not engine.allowance.take(run.kind):
+            self.is_stopped = True
+            raise NodeInterruptedError(())
         done = self.pending_children[run.path] = engine.loop.create_future()
         child.task = asyncio.current_task()
         if child.task is not None and child.task is not self.task:
@@ -176,7 +191,7 @@ class Execution:
                 if isinstance(error, Exception):
                     raise error
 
-    def _result(self, child: Execution) -> Any:
+    def _result(self, child: Execution, wish: ChildWish) -> Any:
         run = child.run
         if run.status is Status.COMPLETED:
             if self.delegate == run.path and self.context is not None:
@@ -185,9 +200,15 @@ class Execution:
             return snapshot(run.output)
         if run.status is Status.WAITING:
             raise NodeInterruptedError(open_ids(run))
+        if run.status is Status.STOPPED:
+            self.is_stopped = True
+            raise NodeInterruptedError(())
         if run.status is Status.FAILED and child.error is not None:
             raise DynamicNodeFailError(run.name, child.error, run.error_path or run.path)
         if run.status is Status.INCOMPLETE and child.node.wait_for_output and not run.is_cut_short:
+            if wish.raise_on_wait:
+                self.is_silenced = True
+                raise NodeInterruptedError(())
             return None
         reason = "; ".join(run.notes) or f"it ended {run.status}"
         raise DynamicNodeFailError(run.name, WorkflowDataError(reason), run.path)
@@ -204,6 +225,7 @@ class Execution:
                 input=freeze(node_input),
                 branch=self.run.branch,
                 max_concurrency=max_concurrency,
+                allowance=engine.allowance,
             )
             commands = await engine.enter_graph(self, state)
             engine.graph_states[state.path] = state
@@ -239,6 +261,9 @@ class Execution:
             )
         if settle.status is Status.CANCELLED:
             raise asyncio.CancelledError
+        if settle.status is Status.STOPPED:
+            self.is_stopped = True
+            raise NodeInterruptedError(())
         del self.engine.graph_states[state.path]
         if settle.status is Status.INCOMPLETE:
             run.status = Status.INCOMPLETE
@@ -259,6 +284,8 @@ class Execution:
             if self.node.state_schema is not None
             else self.state_schemas,
             is_fresh=is_fresh,
+            isolation_scope=self.isolation_scope,
+            claimer=self.claimer if claims else None,
         )
 
 

@@ -31,6 +31,8 @@ def enrich(execution: Execution, context: Context, event: Event) -> None:
         path=run.path,
         branch=run.branch,
     )
+    if execution.isolation_scope is not None and event.isolation_scope is None:
+        event.isolation_scope = execution.isolation_scope
     if context.run_config.custom_metadata:
         event.custom_metadata = {**context.run_config.custom_metadata, **(event.custom_metadata or {})}
     if event.partial:
@@ -40,6 +42,8 @@ def enrich(execution: Execution, context: Context, event: Event) -> None:
         event.actions = merged_actions(event.actions, pending)
     if event.actions.route is not None:
         outcome.route, outcome.is_route_sent = event.actions.route, True
+    if event.usage_metadata is not None:
+        context.get_invocation_context().allowance.note(event)
     if event.long_running_tool_ids:
         _note_questions(execution, event)
     _note_output(execution, context, event)
@@ -83,6 +87,8 @@ def _note_output(execution: Execution, context: Context, event: Event) -> None:
     if is_plain_message:
         return
     event.note_output_for([execution.run.path, *(one.run.path for one in execution.claims)])
+    if execution.claimer is not None:
+        event.branch = execution.claimer.run.branch
 
 
 def _claimed(execution: Execution, value: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 from adk_nb.events.paths import last_segment
 from adk_nb.events.record import NodeRun, Status
 from adk_nb.workflow.graph import Graph
+from adk_nb.workflow.limits import Allowance
 
 
 @dataclass(slots=True)
@@ -23,6 +24,8 @@ class GraphState:
     input: Any = None
     branch: str | None = None
     max_concurrency: int | None = None
+    allowance: Allowance = field(default_factory=Allowance)
+    """What the whole call may still start."""
     counters: dict[str, int] = field(default_factory=dict)
     """Run ids given so far, by node name."""
     active: dict[str, NodeRun] = field(default_factory=dict)

@@ -19,7 +19,7 @@
 
 const ROWS_DRAWN = 500;
 const ROWS_HELD = 1000;
-const NODE_STATES = ["pending", "running", "waiting", "completed", "failed", "cancelled", "incomplete", "gathering"];
+const NODE_STATES = ["pending", "running", "waiting", "completed", "failed", "cancelled", "incomplete", "gathering", "stopped"];
 const UNREACHED = [
   "Not answered yet, and no kernel is linked with this copy. While the kernel that asked is running, ",
   "await run.respond(…)",
