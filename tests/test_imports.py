@@ -26,6 +26,8 @@ LADDER: dict[str, list[str]] = {
     "tools": ["events", "workflow.nodes"],
     "sessions": ["events"],
     "agents": ["events", "workflow", "models", "tools"],
+    "plugins": ["events", "workflow"],
+    "apps": ["events", "workflow", "plugins"],
     "frames": ["events"],
     "calculator": [],
     "runners": ["..."],

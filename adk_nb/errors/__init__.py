@@ -26,6 +26,7 @@ AdkNbError
 ├── StateSchemaError (TypeError)
 ├── ModelConnectionError (ConnectionError)
 ├── NodeTimeoutError (TimeoutError)
+├── PluginError (RuntimeError)
 ├── LlmCallsLimitExceededError (RuntimeError)
 └── DynamicNodeFailError (RuntimeError)
 NodeInterruptedError (BaseException)            a signal, not an error: a child waits for a person
@@ -174,6 +175,20 @@ class NodeTimeoutError(AdkNbError, TimeoutError):
         self.timeout = timeout
 
 
+class PluginError(AdkNbError, RuntimeError):
+    """A plugin's hook failed; the cause is the plugin's own error.
+
+    Attributes:
+        plugin_name: The plugin.
+        hook: Its hook, for instance `on_event_callback`.
+    """
+
+    def __init__(self, message: str, plugin_name: str, hook: str) -> None:
+        super().__init__(message)
+        self.plugin_name = plugin_name
+        self.hook = hook
+
+
 class LlmCallsLimitExceededError(AdkNbError, RuntimeError):
     """A run asked its models more often than `RunConfig.max_llm_calls` allows."""
 
@@ -243,6 +258,7 @@ __all__ = [
     "ModelConnectionError",
     "NodeInterruptedError",
     "NodeTimeoutError",
+    "PluginError",
     "SessionBusyError",
     "SessionNotFoundError",
     "SessionStoreError",

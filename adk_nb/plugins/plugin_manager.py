@@ -1,0 +1,177 @@
+"""`PluginManager`: the plugins of a runner in their order, asked one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+from google.genai import types
+
+from adk_nb.errors import ConfigurationError, PluginError, one_of
+from adk_nb.events.event import Event
+from adk_nb.events.response import LlmResponse
+from adk_nb.plugins.base_plugin import BasePlugin
+from adk_nb.workflow.context import Context, InvocationContext
+
+
+class PluginManager:
+    """Asks plugins in the order in which they were given; the first answer that isn't `None` is taken.
+
+    Example:
+        >>> PluginManager([BasePlugin("log")]).get_plugin("log").name
+        'log'
+    """
+
+    def __init__(self, plugins: Iterable[BasePlugin] | None = None, close_timeout: float = 5.0) -> None:
+        """Take plugins.
+
+        Args:
+            plugins: In the order in which they are to be asked.
+            close_timeout: Seconds that each may take to close.
+        Raises:
+            ConfigurationError: one isn't a plugin, or two have the same name.
+        """
+        self.plugins: list[BasePlugin] = []
+        self.close_timeout = close_timeout
+        for plugin in plugins or ():
+            self.register_plugin(plugin)
+
+    def register_plugin(self, plugin: BasePlugin) -> None:
+        """Add a plugin behind those that are there."""
+        if not isinstance(plugin, BasePlugin):
+            raise ConfigurationError(
+                f"plugins= holds {plugin!r:.80}, which is no plugin: give objects of classes derived from BasePlugin."
+            )
+        if self.get_plugin(plugin.name) is not None:
+            raise ConfigurationError(
+                f"Plugin with name {plugin.name!r} already registered: give each plugin a name of its own, the names "
+                f"so far are {one_of(plugin.name, [one.name for one in self.plugins])}."
+            )
+        self.plugins.append(plugin)
+
+    def get_plugin(self, plugin_name: str) -> BasePlugin | None:
+        """Return the plugin with this name."""
+        return next((plugin for plugin in self.plugins if plugin.name == plugin_name), None)
+
+    async def run_on_user_message_callback(
+        self, *, invocation_context: InvocationContext, user_message: types.Content
+    ) -> types.Content | None:
+        """Ask for a message in place of the user's."""
+        return await self._ask(
+            "on_user_message_callback", invocation_context=invocation_context, user_message=user_message
+        )
+
+    async def run_before_run_callback(self, *, invocation_context: InvocationContext) -> types.Content | None:
+        """Ask for a message in place of the run."""
+        return await self._ask("before_run_callback", invocation_context=invocation_context)
+
+    async def run_on_event_callback(self, *, invocation_context: InvocationContext, event: Event) -> Event | None:
+        """Ask for an event in place of this one."""
+        return await self._ask("on_event_callback", invocation_context=invocation_context, event=event)
+
+    async def run_after_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        """Tell of the end of a run."""
+        await self._ask("after_run_callback", invocation_context=invocation_context)
+
+    async def run_on_run_error_callback(self, *, invocation_context: InvocationContext, error: Exception) -> None:
+        """Tell of the error that a run ends with."""
+        await self._tell("on_run_error_callback", error, invocation_context=invocation_context)
+
+    async def run_before_agent_callback(self, *, agent: Any, callback_context: Context) -> types.Content | None:
+        """Ask for a message in place of an agent's run."""
+        return await self._ask("before_agent_callback", agent=agent, callback_context=callback_context)
+
+    async def run_after_agent_callback(self, *, agent: Any, callback_context: Context) -> types.Content | None:
+        """Ask for a message to add to what an agent said."""
+        return await self._ask("after_agent_callback", agent=agent, callback_context=callback_context)
+
+    async def run_on_agent_error_callback(self, *, agent: Any, callback_context: Context, error: Exception) -> None:
+        """Tell of the error that an agent failed with."""
+        await self._tell("on_agent_error_callback", error, agent=agent, callback_context=callback_context)
+
+    async def run_before_model_callback(self, *, callback_context: Context, llm_request: Any) -> LlmResponse | None:
+        """Ask for a response in place of the model's."""
+        return await self._ask("before_model_callback", callback_context=callback_context, llm_request=llm_request)
+
+    async def run_after_model_callback(
+        self, *, callback_context: Context, llm_response: LlmResponse
+    ) -> LlmResponse | None:
+        """Ask for a response in place of the one that the model gave."""
+        return await self._ask("after_model_callback", callback_context=callback_context, llm_response=llm_response)
+
+    async def run_on_model_error_callback(
+        self, *, callback_context: Context, llm_request: Any, error: Exception
+    ) -> LlmResponse | None:
+        """Ask for a response to go on with where the model failed."""
+        return await self._ask(
+            "on_model_error_callback", callback_context=callback_context, llm_request=llm_request, error=error
+        )
+
+    async def run_before_tool_callback(
+        self, *, tool: Any, tool_args: dict[str, Any], tool_context: Context
+    ) -> dict[str, Any] | None:
+        """Ask for a result in place of the tool's."""
+        return await self._ask("before_tool_callback", tool=tool, tool_args=tool_args, tool_context=tool_context)
+
+    async def run_after_tool_callback(
+        self, *, tool: Any, tool_args: dict[str, Any], tool_context: Context, result: Any
+    ) -> dict[str, Any] | None:
+        """Ask for a result in place of the one that the tool gave."""
+        return await self._ask(
+            "after_tool_callback", tool=tool, tool_args=tool_args, tool_context=tool_context, result=result
+        )
+
+    async def run_on_tool_error_callback(
+        self, *, tool: Any, tool_args: dict[str, Any], tool_context: Context, error: Exception
+    ) -> dict[str, Any] | None:
+        """Ask for a result to go on with where the tool failed."""
+        return await self._ask(
+            "on_tool_error_callback", tool=tool, tool_args=tool_args, tool_context=tool_context, error=error
+        )
+
+    async def close(self) -> None:
+        """Close all plugins, each within `close_timeout` seconds.
+
+        Raises:
+            PluginError: some failed or took too long; the others are closed.
+        """
+        failed: dict[str, Exception] = {}
+        for plugin in self.plugins:
+            try:
+                async with asyncio.timeout(self.close_timeout):
+                    await plugin.close()
+            except Exception as error:  # noqa: BLE001  # a plugin's own failure: told below, and the rest still closes
+                failed[plugin.name] = error
+        if failed:
+            told = ", ".join(f"{name!r}: {_told(error, self.close_timeout)}" for name, error in failed.items())
+            error = PluginError(f"Failed to close plugins: {told}. The others are closed.", next(iter(failed)), "close")
+            raise error from next(iter(failed.values()))
+
+    async def _ask(self, hook: str, **arguments: Any) -> Any:
+        for plugin in self.plugins:
+            try:
+                answer = await getattr(plugin, hook)(**arguments)
+            except Exception as error:  # a plugin's own failure, whatever it is
+                raise _failure(plugin, hook, error) from error
+            if answer is not None:
+                return answer
+        return None
+
+    async def _tell(self, hook: str, cause: Exception, **arguments: Any) -> None:
+        for plugin in self.plugins:
+            try:
+                await getattr(plugin, hook)(error=cause, **arguments)
+            except Exception as error:  # noqa: BLE001  # the first error is the one to report; this one goes with it
+                cause.add_note(str(_failure(plugin, hook, error)))
+
+
+def _failure(plugin: BasePlugin, hook: str, error: Exception) -> PluginError:
+    text = f"Error in plugin {plugin.name!r} during {hook!r} callback: {type(error).__name__}: {error}"
+    return PluginError(text, plugin.name, hook)
+
+
+def _told(error: Exception, timeout: float) -> str:
+    if isinstance(error, TimeoutError):
+        return f"TimeoutError (it took longer than {timeout:g} s)"
+    return f"{type(error).__name__}: {error}"
