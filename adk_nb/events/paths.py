@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 def child_path(parent: str, name: str, run_id: str) -> str:
     """Return the path of a run below `parent` (`""` is the root).
@@ -72,3 +74,26 @@ def common_branch(branches: list[str | None]) -> str | None:
             break
         shared.append(segments[0])
     return ".".join(shared) or None
+
+
+def outside(branch: str | None, names: Iterable[str], trunk: str | None) -> str | None:
+    """Return the part of a branch that lies before the first of some nodes, so that loops don't lengthen it.
+
+    Args:
+        branch: Where a run stands that starts these nodes side by side.
+        names: The nodes.
+        trunk: The branch of the whole graph, which stays.
+
+    Example:
+        >>> outside("w@1.a@1.b@1", ["b", "c"], "w@1")
+        'w@1.a@1'
+    """
+    if branch is None or (trunk is not None and not branch.startswith(f"{trunk}.")):
+        return branch
+    kept = trunk.split(".") if trunk is not None else []
+    again = set(names)
+    for segment in branch.split(".")[len(kept) :]:
+        if segment.partition("@")[0] in again:
+            break
+        kept.append(segment)
+    return ".".join(kept) or None

@@ -8,8 +8,8 @@ from operator import attrgetter
 from typing import Any
 
 from adk_nb.events.read_only import thawed
-from adk_nb.events.record import Attempt, NodeRun
-from adk_nb.events.values import cleaned_text, freeze
+from adk_nb.events.record import NodeRun, Status
+from adk_nb.events.values import PLAIN, cleaned_text, freeze
 
 
 class RunIndex:
@@ -47,7 +47,7 @@ class RunIndex:
     def open_runs(self, invocation_id: str) -> list[NodeRun]:
         """Return the open records, in the order of their first `put`."""
         invocation = self._invocations.get(invocation_id)
-        entries = sorted(invocation.open.values(), key=lambda entry: entry.number) if invocation else ()
+        entries = sorted(invocation.open_entries(), key=attrgetter("number")) if invocation else ()
         return [handed_out(entry) for entry in entries]
 
     def latest_runs(self, invocation_id: str, parent: str) -> list[NodeRun]:
@@ -77,13 +77,15 @@ class RunIndex:
 class _Entry:
     """A record and its place in the order of first `put`."""
 
-    __slots__ = ("completed", "fields", "name", "number")
+    __slots__ = ("completed", "fields", "held_for", "name", "number")
 
     def __init__(self, number: int, name: str, fields: tuple[Any, ...]) -> None:
         self.number = number
         self.name = name
         """Name of the node."""
         self.fields = fields
+        self.held_for: tuple[str, ...] = ()
+        """What its record says about joins."""
         self.completed = 0
         """Its place in the order of completion, 0 until then."""
 
@@ -91,12 +93,15 @@ class _Entry:
 class _Invocation:
     """The records of one invocation."""
 
-    __slots__ = ("children", "completions", "entries", "latest", "open")
+    __slots__ = ("children", "completions", "entries", "held", "latest", "open")
 
     def __init__(self) -> None:
         self.entries: dict[str, _Entry] = {}
         self.children: dict[str, list[_Entry]] = {}
         self.open: dict[str, _Entry] = {}
+        """Those that aren't completed, by path."""
+        self.held: dict[str, dict[str, _Entry]] = {}
+        """Completed ones by the path of a join that took their output, and by their own path."""
         self.latest: dict[str, dict[str, _Entry]] = {}
         self.completions = 0
 
@@ -110,16 +115,39 @@ class _Invocation:
 
     def file(self, entry: _Entry, run: NodeRun) -> None:
         """Put an entry where its record's status belongs."""
-        if run.is_open:
-            self.open[run.path] = entry
-        else:
+        if run.is_finished:
             self.open.pop(run.path, None)
+            if run.held_for or entry.held_for:
+                self._hold(entry, run)
+        else:
+            self.open[run.path] = entry
+            if run.status is not Status.GATHERING:
+                self.held.pop(run.path, None)
         if run.is_finished and not entry.completed:
             self.completions += 1
             entry.completed = self.completions
             self.latest.setdefault(run.parent, {})[run.name] = entry
         elif entry.completed and not run.is_finished:
             self._reopen(entry, run)
+
+    def open_entries(self) -> list[_Entry]:
+        """Return what continuing the invocation needs: all that isn't completed or held by a join that gathers."""
+        found = {entry.number: entry for entry in self.open.values()}
+        for path, held in self.held.items():
+            join = self.open.get(path)
+            if join is not None and join.fields[_STATUS] is Status.GATHERING:
+                found.update((entry.number, entry) for entry in held.values())
+        return list(found.values())
+
+    def _hold(self, entry: _Entry, run: NodeRun) -> None:
+        for path in entry.held_for:
+            if path not in run.held_for and path in self.held:
+                self.held[path].pop(run.path, None)
+        entry.held_for = run.held_for
+        for path in run.held_for:
+            join = self.entries.get(path)
+            if join is None or join.fields[_STATUS] is Status.GATHERING:
+                self.held.setdefault(path, {})[run.path] = entry
 
     def _reopen(self, entry: _Entry, run: NodeRun) -> None:
         """Take a completion back: the one before it is the latest of its node again."""
@@ -136,7 +164,8 @@ class _Invocation:
 
 _NAMES = NodeRun.__slots__
 _fields = attrgetter(*_NAMES)
-_INPUT, _OUTPUT, _ROUTE = map(_NAMES.index, ("input", "output", "route"))
+_STATUS = _NAMES.index("status")
+_VALUES = _INPUT, _OUTPUT, _ROUTE = tuple(map(_NAMES.index, ("input", "output", "route")))
 _ATTEMPTS, _QUESTIONS, _NOTES, _ERROR = map(_NAMES.index, ("attempts", "questions", "notes", "error_message"))
 
 
@@ -145,14 +174,21 @@ def kept(run: NodeRun) -> tuple[Any, ...]:
 
     A tuple costs less time and memory than another record, and in memory there are two for each run.
     """
+    fields: tuple[Any, ...] = _fields(run)
+    if run.questions or run.notes or run.error_message is not None or len(run.attempts) > 1:
+        return _kept_in_full(run)
+    for index in _VALUES:
+        value = fields[index]
+        kind = type(value)
+        if (kind not in PLAIN or kind is str) and freeze(value) is not value:
+            return _kept_in_full(run)
+    return fields
+
+
+def _kept_in_full(run: NodeRun) -> tuple[Any, ...]:
     fields = list(_fields(run))
     fields[_INPUT], fields[_OUTPUT], fields[_ROUTE] = freeze(run.input), freeze(run.output), freeze(run.route)
-    fields[_ATTEMPTS] = tuple(
-        [
-            (one.started_at, one.ended_at, one.error_type, cleaned_text(one.error_message), one.retry_at)
-            for one in run.attempts
-        ]
-    )
+    fields[_ATTEMPTS] = tuple([one._replace(error_message=cleaned_text(one.error_message)) for one in run.attempts])
     fields[_QUESTIONS] = tuple(
         [replace(one, payload=freeze(one.payload), answer=freeze(one.answer)) for one in run.questions]
     )
@@ -165,9 +201,10 @@ def handed_out(entry: _Entry) -> NodeRun:
     """Return a kept record as one that its receiver may change."""
     run = NodeRun(*entry.fields)
     run.input, run.output, run.route = thawed(run.input), thawed(run.output), thawed(run.route)
-    run.attempts = [Attempt(*fields) for fields in entry.fields[_ATTEMPTS]]
-    run.questions = [replace(one, payload=thawed(one.payload), answer=thawed(one.answer)) for one in run.questions]
-    run.notes = list(run.notes)
+    if run.questions:
+        run.questions = tuple(
+            [replace(one, payload=thawed(one.payload), answer=thawed(one.answer)) for one in run.questions]
+        )
     return run
 
 

@@ -51,16 +51,15 @@ class RunLogContract:
             before = copy.deepcopy(run)
             await log.append(None, [run])
             run.output = "changed"
-            run.notes.append("changed")
-            run.attempts[0].error_type = "changed"
-            run.questions[0].answer = "changed"
+            run.note("changed")
+            run.end_attempt(9.0, "changed")
+            run.ask(Question("changed"))
             run.input["nested"]["list"].append("changed")
             for _ in range(2):
                 found = await log.run_at("e-1", before.path)
                 assert found is not None
                 assert_same_record(found, before)
-                found.notes.append("changed")
-                found.questions.clear()
+                found.notes, found.questions = ("changed",), ()
                 found.input["pair"] = "changed"
             log = await self._log(self.reopen(service))
             found = await log.run_at("e-1", before.path)
@@ -76,8 +75,8 @@ class RunLogContract:
 
         async def steps(log: RunLog, service: BaseSessionService) -> None:
             half = "half \ud83d, ünï"
-            run = record("a", status=Status.FAILED, error_message=half, notes=[half])
-            run.attempts = [Attempt(1.0, 2.0, "OSError", half)]
+            run = record("a", status=Status.FAILED, error_message=half, notes=(half,))
+            run.attempts = (Attempt(1.0, 2.0, "OSError", half),)
             await log.append(Event(author="wf", error_code="OSError", error_message=half), [run])
             log = await self._log(self.reopen(service))
             found = await log.run_at("e-1", run.path)
@@ -88,19 +87,55 @@ class RunLogContract:
         self._with_log(steps)
 
     def test_open_records_are_found(self) -> None:
-        """Records not completed, or that a join waits for, are open, in the order of their first append."""
+        """Records not completed are open, in the order of their first append."""
 
         async def steps(log: RunLog, service: BaseSessionService) -> None:
             runs = [record(f"n{i}", status=status) for i, status in enumerate(Status)]
             await log.append(None, runs)
-            await log.append(None, [record("held", status=Status.COMPLETED, held_for=("wf@1/join@1",))])
-            names = [f"n{i}" for i, status in enumerate(Status) if status is not Status.COMPLETED] + ["held"]
+            names = [f"n{i}" for i, status in enumerate(Status) if status is not Status.COMPLETED]
             assert [run.name for run in await log.open_runs("e-1")] == names
             assert await log.open_runs("e-2") == []
-            await log.append(None, [record("held", status=Status.COMPLETED), record("n0", status=Status.COMPLETED)])
+            await log.append(None, [record("n0", status=Status.COMPLETED)])
             await log.append(None, [record("n0", status=Status.RUNNING)])
             log = await self._log(self.reopen(service))
-            assert [run.name for run in await log.open_runs("e-1")] == names[:-1]
+            assert [run.name for run in await log.open_runs("e-1")] == names
+
+        self._with_log(steps)
+
+    def test_what_a_gathering_join_holds_is_open(self) -> None:
+        """A completed record is open as long as a join that took its output gathers, and no longer."""
+
+        async def steps(log: RunLog, service: BaseSessionService) -> None:
+            joins = [record(name, status=Status.GATHERING) for name in ("j", "k")]
+            held = {
+                name: record(name, status=Status.COMPLETED, held_for=tuple(f"wf@1/{join}@1" for join in taken))
+                for name, taken in {"a": "j", "b": "jk", "c": "k", "d": ""}.items()
+            }
+
+            async def found() -> list[str]:
+                names = [[run.name for run in await one.open_runs("e-1")] for one in (log, await self._log(service))]
+                assert names[0] == names[1]
+                return names[0]
+
+            await log.append(None, [held["a"], joins[0], joins[1]])
+            await log.append(None, [held["b"]])
+            await log.append(None, [held["c"], held["d"]])
+            assert await found() == ["a", "j", "k", "b", "c"]
+            held["c"].held_for = ()
+            await log.append(None, [held["c"]])
+            assert await found() == ["a", "j", "k", "b"]
+            joins[0].status = Status.PENDING
+            await log.append(None, [joins[0]])
+            await log.append(None, [record("late", status=Status.COMPLETED, held_for=("wf@1/j@1",))])
+            assert await found() == ["j", "k", "b"]
+            service = self.reopen(service)
+            log = await self._log(service)
+            joins[0].status = joins[1].status = Status.COMPLETED
+            await log.append(None, joins)
+            assert await found() == []
+            held["a"].held_for = ("wf@1/j@2",)
+            await log.append(None, [held["a"], record("j", "2", status=Status.GATHERING)])
+            assert [run.path for run in await log.open_runs("e-1")] == ["wf@1/a@1", "wf@1/j@2"]
 
         self._with_log(steps)
 
@@ -117,7 +152,7 @@ class RunLogContract:
             b2.held_for = ("wf@1/join@1",)
             await log.append(None, [a2, b2])
             await log.append(None, [inner, a1])
-            a2.notes = ["written again"]
+            a2.notes = ("written again",)
             await log.append(None, [a2, record("d", status=Status.FAILED)])
             log = await self._log(self.reopen(service))
             assert [run.path for run in await log.latest_runs("e-1", "wf@1")] == ["wf@1/b@2", "wf@1/a@1"]
@@ -155,9 +190,9 @@ class RunLogContract:
             await log.append(None, [record("wf", parent="", invocation_id="e-2"), record("x", invocation_id="e-2")])
             first, second = record("ask", "1"), record("ask", "2", invocation_id="e-2")
             await log.append(None, [first, second])
-            second.questions = [Question("q", "Sure?")]
+            second.questions = (Question("q", "Sure?"),)
             await log.append(None, [second])
-            first.questions = [Question("q", "Old?"), Question("only")]
+            first.questions = (Question("q", "Old?"), Question("only"))
             await log.append(None, [first])
             log = await self._log(self.reopen(service))
             for given, expected in ((None, "e-2"), ("e-1", "e-1"), ("e-2", "e-2")):

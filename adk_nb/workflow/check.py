@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import PydanticUserError
 
 from adk_nb.errors import GraphValidationError
-from adk_nb.workflow.nodes import DEFAULT_ROUTE, START_NAME, adapter_for
+from adk_nb.workflow.nodes import DEFAULT_ROUTE, START_NAME, JoinNode, adapter_for
 
 if TYPE_CHECKING:
     from adk_nb.workflow.graph import Graph
@@ -30,6 +30,7 @@ def check_graph(graph: Graph) -> None:
         _default_stands_alone,
         _no_unconditional_cycle,
         _schemas_fit,
+        _joins_can_fire,
         _nodes_agree,
     ):
         rule(graph)
@@ -154,6 +155,16 @@ def _schemas_fit(graph: Graph) -> None:
             raise _fail(
                 f"Schema mismatch on edge {edge.from_node.name} -> {edge.to_node.name}: it hands on {_name(gives)}, "
                 f"but {_name(wants)} is wanted. Change one type, or put a function between that converts."
+            )
+
+
+def _joins_can_fire(graph: Graph) -> None:
+    for node in graph.nodes:
+        before = graph.predecessors(node.name)
+        if isinstance(node, JoinNode) and node.needed(len(before)) > len(before):
+            raise _fail(
+                f"The join {node.name!r} waits for {node.wait_for} nodes, but only {len(before)} lead to it "
+                f"({', '.join(map(repr, before))}): lower wait_for, or lead more nodes there."
             )
 
 

@@ -13,13 +13,18 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from adk_nb.errors import WorkflowConfigurationError, one_of
-from adk_nb.events.paths import child_branch, child_path, common_branch
+from adk_nb.events.paths import child_branch, child_path, common_branch, outside
 from adk_nb.events.record import NodeRun, Status
 from adk_nb.workflow.nodes import START_NAME, BaseNode, JoinNode
+from adk_nb.workflow.rounds import followed, is_in_time, reached_by, ready_at_rest, starved
 from adk_nb.workflow.run_state import GraphState
 
 TO_DO = frozenset({Status.PENDING, Status.RUNNING, Status.FAILED, Status.CANCELLED, Status.STOPPED})
 """Statuses of runs that have to execute when their invocation goes on."""
+GAVE_UP = frozenset({Status.FAILED, Status.CANCELLED})
+"""Statuses that a run above has taken note of: its own status says whether it goes on because of them."""
+NO_TURN = frozenset({Status.COMPLETED, Status.INCOMPLETE, Status.GATHERING})
+"""Statuses of runs that don't keep a later run of their node waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,29 +87,50 @@ def decide(state: GraphState, happening: Happening) -> list[Command]:
     if isinstance(happening, Ended):
         _end(state, happening.run, commands)
     elif isinstance(happening, Begun):
-        targets = state.graph.outgoing(START_NAME).targets(None)
-        for target in targets:
-            _trigger(state, target, None, len(targets) > 1, commands)
+        _trigger_all(state, state.graph.outgoing(START_NAME).targets(None), None, commands)
     else:
         _go_on(state, happening.ready, commands)
     if not state.running and (not state.ready or state.allowance.reached is not None):
-        commands.append(_settle(state))
+        for join in ready_at_rest(state):
+            _fire(state, join, commands)
+        if not state.running:
+            commands.append(_settle(state))
     return commands
 
 
-def has_work(run: NodeRun, open_questions: Collection[str], ready_parents: Collection[str]) -> bool:
-    """Say whether an open run has something to do when its invocation goes on.
+def find_ready(runs: Collection[NodeRun]) -> set[str]:
+    """Return the paths of the runs that have something to do when their invocation goes on.
 
     Args:
-        run: The record.
-        open_questions: Ids of all questions of the invocation that have no answer yet.
-        ready_parents: Paths of runs with a child that has something to do.
+        runs: The open records of one invocation, in the order of their creation.
     """
-    return (
-        run.status in TO_DO
-        or run.path in ready_parents
-        or any(interrupt_id not in open_questions for interrupt_id in run.open_below)
-    )
+    open_questions = {question.interrupt_id for run in runs for question in run.open_questions}
+    queued = _queued(runs)
+    ready: set[str] = set()
+    for run in sorted(runs, key=lambda one: one.path.count("/"), reverse=True):
+        if run.path not in queued and (
+            run.status in TO_DO
+            or run.path in ready
+            or any(interrupt_id not in open_questions for interrupt_id in run.open_below)
+        ):
+            ready.add(run.path)
+            if run.status not in GAVE_UP:
+                ready.add(run.parent)
+    return ready
+
+
+def _queued(runs: Collection[NodeRun]) -> set[str]:
+    """Return the paths of the triggers that wait until an earlier run of their node has ended."""
+    turns: set[tuple[str, str]] = set()
+    queued: set[str] = set()
+    for run in runs:
+        if run.status in NO_TURN:
+            continue
+        turn = (run.parent, run.name)
+        if turn in turns and run.status is Status.PENDING and not run.attempts:
+            queued.add(run.path)
+        turns.add(turn)
+    return queued
 
 
 def _go_on(state: GraphState, ready: Collection[str], commands: list[Command]) -> None:
@@ -142,7 +168,7 @@ def _complete(state: GraphState, run: NodeRun, commands: list[Command]) -> None:
     outgoing = graph.outgoing(run.name)
     targets = outgoing.targets(run.route)
     if not targets and outgoing.ranked:
-        run.notes.append(dead_end(state, run))
+        run.note(dead_end(state, run))
         run.is_cut_short = True
     if run.is_cut_short:
         state.short.add(run.name)
@@ -154,8 +180,9 @@ def _complete(state: GraphState, run: NodeRun, commands: list[Command]) -> None:
         state.outputs[run.name] = run
     else:
         state.outputs.pop(run.name, None)
-    for target in targets:
-        _trigger(state, target, run, len(targets) > 1, commands)
+    _trigger_all(state, targets, run, commands)
+    if run.name in state.reached:
+        run.rounds = reached_by(state, run.name)
     _next_in_queue(state, run.name, commands)
 
 
@@ -201,26 +228,38 @@ def _fill_slots(state: GraphState, commands: list[Command]) -> None:
         commands.append(Start(run))
 
 
-def _trigger(
-    state: GraphState, target: BaseNode, source: NodeRun | None, is_one_of_several: bool, commands: list[Command]
+def _trigger_all(
+    state: GraphState, targets: tuple[BaseNode, ...], source: NodeRun | None, commands: list[Command]
 ) -> None:
-    if isinstance(target, JoinNode):
-        _arrive(state, target, source, commands)
-        return
-    run = _new_run(state, target)
-    run.input = state.input if source is None else source.output
-    run.sources = () if source is None else (source.path,)
     branch = state.branch if source is None else source.branch
-    run.branch = child_branch(branch, run.name, run.run_id) if is_one_of_several else branch
-    _schedule(state, run, commands)
+    is_fan_out = len(targets) > 1
+    if is_fan_out and branch != state.branch:
+        branch = outside(branch, [target.name for target in targets], state.branch)
+    for target in targets:
+        if isinstance(target, JoinNode):
+            _arrive(state, target, source, commands)
+            continue
+        run = _new_run(state, target)
+        if source is None:
+            run.input = state.input
+        else:
+            run.input, run.sources = source.output, (source.path,)
+            if source.follows:
+                run.follows = followed(state, run, (source,))
+        run.branch = child_branch(branch, run.name, run.run_id) if is_fan_out else branch
+        _schedule(state, run, commands)
 
 
 def _arrive(state: GraphState, join: JoinNode, source: NodeRun | None, commands: list[Command]) -> None:
+    wanted = len(state.graph.predecessors(join.name))
+    needed = join.needed(wanted)
+    if source is not None and needed < wanted and not is_in_time(state, join.name, source):
+        return
     run = state.gathering.get(join.name)
+    is_news = run is None
     if run is None:
         run = state.gathering[join.name] = _new_run(state, join)
         run.status = Status.GATHERING
-        commands.append(Keep(run))
     held = state.arrived.setdefault(join.name, {})
     if source is not None:
         earlier = held.pop(source.name, None)
@@ -228,30 +267,33 @@ def _arrive(state: GraphState, join: JoinNode, source: NodeRun | None, commands:
             earlier.held_for = tuple(path for path in earlier.held_for if path != run.path)
             commands.append(Keep(earlier))
         held[source.name] = source
-        if source.output is None:
-            _note_silence(run, source, commands)
         source.held_for = (*source.held_for, run.path)
-    wanted = state.graph.predecessors(join.name)
-    missing = len(wanted) - len(held)
-    if missing > 1 or (missing == 1 and START_NAME not in wanted):
-        return
-    run.input = {name: held[name].output if name in held else state.input for name in wanted}
+        if source.output is None and not join.require_output:
+            is_news |= _note_silence(run, source)
+    if len(held) + (START_NAME in state.graph.predecessors(join.name)) >= needed:
+        _fire(state, join, commands)
+    elif is_news:
+        commands.append(Keep(run))
+
+
+def _fire(state: GraphState, join: JoinNode, commands: list[Command]) -> None:
+    run = state.gathering.pop(join.name)
+    held = state.arrived.pop(join.name)
+    came = [name for name in state.graph.predecessors(join.name) if name in held or name == START_NAME]
+    run.input = {name: held[name].output if name in held else state.input for name in came}
     run.sources = tuple(one.path for one in held.values())
-    run.branch = common_branch([held[name].branch if name in held else state.branch for name in wanted])
-    run.status = Status.PENDING
-    for one in held.values():
-        one.held_for = tuple(path for path in one.held_for if path != run.path)
-        if one is not source:
-            commands.append(Keep(one))
-    del state.gathering[join.name], state.arrived[join.name]
+    run.branch = common_branch([held[name].branch if name in held else state.branch for name in came])
+    run.follows = followed(state, run, held.values())
+    run.make_ready()
     _schedule(state, run, commands)
 
 
-def _note_silence(join_run: NodeRun, source: NodeRun, commands: list[Command]) -> None:
+def _note_silence(join_run: NodeRun, source: NodeRun) -> bool:
     note = f"{source.name} gave no output, so the join {join_run.name!r} gets None for it"
-    if note not in join_run.notes:
-        join_run.notes.append(note)
-        commands.append(Keep(join_run))
+    if note in join_run.notes:
+        return False
+    join_run.note(note)
+    return True
 
 
 def _new_run(state: GraphState, node: BaseNode) -> NodeRun:
@@ -287,15 +329,8 @@ def _settle(state: GraphState) -> Settle:
     if any(run.status is Status.WAITING for run in state.active.values()):
         return Settle(Status.WAITING)
     for name in state.gathering:
-        held = state.arrived.get(name, {})
-        missing = [one for one in state.graph.predecessors(name) if one not in held and one != START_NAME]
         state.short.add(name)
-        note = (
-            f"the join {name!r} never fired: it got {', '.join(map(repr, held)) or 'nothing'} but waits for "
-            f"{', '.join(map(repr, missing))}, from which no edge led to it this time. Lead there on "
-            f"every route, or join only the nodes that always run."
-        )
-        state.notes[note] = None
+        state.notes[starved(state, name)] = None
     at_end = [run for run in state.outputs.values() if state.graph.is_terminal(run.name)]
     ended = at_end or list(state.outputs.values())
     if len(ended) > 1:

@@ -23,7 +23,8 @@ from adk_nb.workflow.build import build_node
 from adk_nb.workflow.check import check_graph
 from adk_nb.workflow.description import EdgeDescription, GraphDescription
 from adk_nb.workflow.hints import hints
-from adk_nb.workflow.nodes import DEFAULT_ROUTE, START, START_NAME, BaseNode, node_like_error
+from adk_nb.workflow.loops import behind, loops_of
+from adk_nb.workflow.nodes import DEFAULT_ROUTE, START, START_NAME, BaseNode, JoinNode, node_like_error
 from adk_nb.workflow.written import Written
 
 
@@ -142,6 +143,43 @@ class Graph(Written):
         for edge in self.edges:
             entering.setdefault(edge.to_node.name, {})[edge.from_node.name] = None
         return {name: tuple(sources) for name, sources in entering.items()}
+
+    @functools.cached_property
+    def following(self) -> dict[str, tuple[str, ...]]:
+        """The names that edges lead to, by the name of the node that they leave."""
+        return {node.name: tuple(self.outgoing(node.name).ranked) for node in self.nodes}
+
+    @functools.cached_property
+    def early_joins(self) -> frozenset[str]:
+        """Names of the joins that may fire before all their predecessors have arrived."""
+        joins = [node for node in self.nodes if isinstance(node, JoinNode)]
+        wanted = {join.name: len(self.predecessors(join.name)) for join in joins}
+        return frozenset(join.name for join in joins if join.needed(wanted[join.name]) < wanted[join.name])
+
+    @functools.cached_property
+    def patient_joins(self) -> frozenset[str]:
+        """Names of the joins that wait for whichever of their predecessors were started."""
+        return frozenset(node.name for node in self.nodes if isinstance(node, JoinNode) and node.wait_for == "started")
+
+    def patient_joins_behind(self, name: str) -> frozenset[str]:
+        """Return the names of the patient joins that a node leads to."""
+        found = self._patient_behind.get(name)
+        if found is None:
+            found = self._patient_behind[name] = self.patient_joins & behind([name], self.following)
+        return found
+
+    @functools.cached_property
+    def _patient_behind(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    @functools.cached_property
+    def loops(self) -> dict[str, int]:
+        """The number of its loop, for each node of a loop that holds a join that may fire early."""
+        if not self.early_joins:
+            return {}
+        loops = loops_of(self.following)
+        wanted = {loops[name] for name in self.early_joins if name in loops}
+        return {name: loop for name, loop in loops.items() if loop in wanted}
 
     @classmethod
     def from_edge_items(cls, items: Iterable[Any]) -> Graph:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import AsyncGenerator, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from adk_nb.errors import WorkflowConfigurationError
+from adk_nb.errors import WorkflowConfigurationError, WorkflowDataError
 from adk_nb.events.event import Event, content_text, event_of, new_id, own_copy
 from adk_nb.events.request_input import REQUEST_INPUT, RequestInput
 from adk_nb.events.values import snapshot
@@ -181,27 +181,78 @@ START = StartNode(name=START_NAME)
 
 
 class JoinNode(BaseNode):
-    """Wait for every predecessor, then pass on what each of them handed on.
+    """Wait for the predecessors, then pass on what each of them handed on.
 
     The output is `{predecessor name: output}` in the order of the edges; `None` stands for a predecessor without
-    output. With `input_schema`, each predecessor's output must fit it.
+    output, and one that wasn't waited for has no key. With `input_schema`, each predecessor's output must fit it.
+
+    A join takes one output of each predecessor a round. Where it fires before all have come, those of the same round
+    that come later are left out. What follows from its own output, as in a loop, begins the next round, and so does the
+    next output of a predecessor whose last one was in this round.
 
     Example:
         >>> JoinNode(name="both").name
         'both'
+        >>> JoinNode(name="first", wait_for="any").detail
+        'fires with the first'
     """
 
     kind: ClassVar[Kind] = "join"
     returns_once: ClassVar[bool] = True
+
+    wait_for: Literal["all", "started", "any"] | int = "all"
+    """What it waits for: `"all"` predecessors; those that were `"started"`, so that it fires with what has come as soon
+    as nothing that runs or waits for a person can lead to it any more; `"any"`, the first one; or a number of them."""
+    require_output: bool = False
+    """A predecessor without output is the join's error, where it otherwise counts as `None`."""
+
+    @field_validator("wait_for", mode="before")
+    @classmethod
+    def _check_wait_for(cls, value: Any) -> Any:
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        if (is_number and value < 1) or not (is_number or value in ("all", "started", "any")):
+            raise WorkflowConfigurationError(
+                f"A JoinNode can't have wait_for={value!r:.60}: it waits for 'all' that lead to it, for all that were "
+                f"'started', for 'any' of them, or for a number of them from 1 on."
+            )
+        return value
+
+    def needed(self, predecessors: int) -> int:
+        """Return how many of so many predecessors have to arrive for it to fire at once."""
+        if isinstance(self.wait_for, int):
+            return self.wait_for
+        return 1 if self.wait_for == "any" else predecessors
+
+    @property
+    def detail(self) -> str:
+        """What it waits for, unless that is everything and goes without saying."""
+        if self.description or self.wait_for == "all":
+            return self.description
+        if self.wait_for == "started":
+            return "fires with those that were started"
+        return "fires with the first" if self.wait_for in ("any", 1) else f"fires with {self.wait_for}"
 
     async def call(self, *, ctx: Context, node_input: Any) -> Any:
         """Return the collected outputs."""
         return node_input
 
     def checked_input(self, value: Any) -> Any:
-        """Return the collected outputs, each checked against `input_schema`."""
-        if self.input_schema is None or not isinstance(value, dict):
+        """Return the collected outputs, each checked against `input_schema`.
+
+        Raises:
+            WorkflowDataError: one is missing, and `require_output` is set.
+        """
+        if not isinstance(value, dict):
             return super().checked_input(value)
+        silent = [name for name, one in value.items() if one is None and name != START_NAME]
+        if silent and self.require_output:
+            raise WorkflowDataError(
+                f"The join {self.name!r} requires an output of every node that leads to it, and "
+                f"{', '.join(map(repr, silent))} gave no output: return a value there, or leave require_output out to "
+                f"get None for it."
+            )
+        if self.input_schema is None:
+            return value
         return {
             name: None if one is None else fit(one, self.input_schema, f"output of {name!r} at join {self.name!r}")
             for name, one in value.items()

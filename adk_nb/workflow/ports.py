@@ -44,9 +44,11 @@ class RunLog(Protocol):
         """Return the record at a path, `None` when nothing ran there."""
 
     async def open_runs(self, invocation_id: str) -> list[NodeRun]:
-        """Return the records whose `is_open` is true, in the order of their first append.
+        """Return what continuing an invocation needs, in the order of their first append.
 
-        The cost must not grow with the number of the others.
+        These are the records that aren't completed, and the completed ones with a gathering join in their `held_for`.
+        A join's later forms don't come with another append of what it held, and the cost must not grow with the number
+        of all other records.
         """
 
     async def latest_runs(self, invocation_id: str, parent: str) -> list[NodeRun]:

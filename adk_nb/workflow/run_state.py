@@ -38,6 +38,8 @@ class GraphState:
     """The join runs that haven't fired, by node name."""
     arrived: dict[str, dict[str, NodeRun]] = field(default_factory=dict)
     """The runs that each unfired join holds, by join name and predecessor name."""
+    reached: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By node name and the name of a join behind it that fires early: the run of the join that it has reached."""
     outputs: dict[str, NodeRun] = field(default_factory=dict)
     """The last run with an output of each node where the graph ended."""
     short: set[str] = field(default_factory=set)
@@ -69,6 +71,9 @@ def restore_graph(state: GraphState, open_runs: Iterable[NodeRun], latest: Itera
         if run.is_cut_short:
             state.short.add(run.name)
         state.notes.update(dict.fromkeys(run.notes))
+        for path in run.rounds:
+            join, number = last_segment(path)
+            state.reached.setdefault(run.name, {})[join] = int(number)
     held: list[NodeRun] = []
     for run in open_runs:
         _count(state, run)
@@ -84,9 +89,13 @@ def restore_graph(state: GraphState, open_runs: Iterable[NodeRun], latest: Itera
             state.queued.setdefault(run.name, deque()).append(run)
         else:
             state.active[run.name] = run
+    gathering = {run.path: name for name, run in state.gathering.items()}
+    for name in state.gathering:
+        state.arrived[name] = {}
     for run in sorted(held, key=lambda one: one.ended_at or 0.0):
         for join_path in run.held_for:
-            state.arrived.setdefault(last_segment(join_path)[0], {})[run.name] = run
+            if join_path in gathering:
+                state.arrived[gathering[join_path]][run.name] = run
 
 
 def ends_at(graph: Graph, run: NodeRun) -> bool:
