@@ -431,12 +431,21 @@ class _Call:
         return root, event, list(changed.values())
 
     async def _asking(self, interrupt_id: str) -> NodeRun | None:
-        """Return the record that waits for this answer, of several the newest; a closed one when none waits."""
+        """Return the record that waits for this answer; a closed one when none waits.
+
+        The run that the caller names comes first, then the one that asked last.
+        """
         newest = await self.log.asking_run(interrupt_id)
-        if newest is None or any(q.interrupt_id == interrupt_id for q in newest.open_questions):
+        if newest is None:
+            return None
+        named = self.invocation_id or newest.invocation_id
+        if named == newest.invocation_id and newest.waits_for(interrupt_id):
             return newest
-        others = await self.log.open_runs(newest.invocation_id)
-        return next((run for run in others for q in run.open_questions if q.interrupt_id == interrupt_id), newest)
+        for invocation_id in dict.fromkeys([named, newest.invocation_id]):
+            for run in reversed(await self.log.open_runs(invocation_id)):
+                if run.waits_for(interrupt_id):
+                    return run
+        return newest
 
     async def _open_ids(self) -> str:
         root = await self.log.root_run(None)

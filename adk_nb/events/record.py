@@ -122,6 +122,10 @@ class NodeRun:
         """The run's own questions that have no answer yet, oldest first."""
         return [question for question in self.questions if not question.is_answered]
 
+    def waits_for(self, interrupt_id: str) -> bool:
+        """Say whether this run itself waits for an answer to this question."""
+        return any(one.interrupt_id == interrupt_id and not one.is_answered for one in self.questions)
+
     @property
     def answers(self) -> dict[str, Any]:
         """The newest answer to each of the run's own questions, by interrupt id."""

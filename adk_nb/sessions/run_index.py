@@ -63,8 +63,13 @@ class RunIndex:
         return [handed_out(entry) for entry in children]
 
     def asking_run(self, interrupt_id: str) -> NodeRun | None:
-        """Return the newest record that asked a question."""
-        return _handed_out(self._asked.get(interrupt_id))
+        """Return the newest record whose question waits for an answer, else the newest that asked it."""
+        newest = self._asked.get(interrupt_id)
+        if newest is None or _waits_for(newest, interrupt_id):
+            return _handed_out(newest)
+        unfinished = (entry for invocation in self._invocations.values() for entry in invocation.open.values())
+        waiting = [entry for entry in unfinished if _waits_for(entry, interrupt_id)]
+        return handed_out(max(waiting, key=attrgetter("number"), default=newest))
 
     def root_run(self, invocation_id: str | None) -> NodeRun | None:
         """Return the root record of an invocation, or of the newest one."""
@@ -206,6 +211,10 @@ def handed_out(entry: _Entry) -> NodeRun:
             [replace(one, payload=thawed(one.payload), answer=thawed(one.answer)) for one in run.questions]
         )
     return run
+
+
+def _waits_for(entry: _Entry, interrupt_id: str) -> bool:
+    return any(one.interrupt_id == interrupt_id and not one.is_answered for one in entry.fields[_QUESTIONS])
 
 
 def _handed_out(entry: _Entry | None) -> NodeRun | None:

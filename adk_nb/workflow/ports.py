@@ -61,7 +61,11 @@ class RunLog(Protocol):
         """Return all records directly below `parent`, in the order of their first append."""
 
     async def asking_run(self, interrupt_id: str) -> NodeRun | None:
-        """Return the newest record that asked this question, open or answered, `None` when nobody did."""
+        """Return the newest record in which this question waits for an answer.
+
+        Where it waits in none, the newest that asked it; `None` when nobody did. The cost must not grow with the
+        number of records as long as the newest one waits.
+        """
 
     async def root_run(self, invocation_id: str | None = None) -> NodeRun | None:
         """Return the root record of an invocation, or of the newest invocation; `None` when there is none."""
