@@ -413,9 +413,7 @@ class _Call:
                     f"can't be changed; open questions are {await self._open_ids()}. Nothing was stored."
                 )
             value = response if is_exact else read_answer(question, response)
-            question.answer = check_answer(question, value)
-            question.is_answered, question.answered_at = True, time.time()
-            run.status = Status.PENDING
+            run.take_answer(interrupt_id, check_answer(question, value), time.time())
         invocations = {run.invocation_id for run in asked.values()}
         if len(invocations) > 1:
             raise AnswerError(
@@ -427,7 +425,7 @@ class _Call:
             raise EngineError("A question has no root run: please report this.")
         event = self._user_event(root, message, next(iter(asked.values())).branch)
         root = changed.setdefault((root.invocation_id, root.path), root)
-        root.status = Status.PENDING
+        root.make_ready()
         return root, event, list(changed.values())
 
     async def _asking(self, interrupt_id: str) -> NodeRun | None:

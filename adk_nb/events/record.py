@@ -8,10 +8,10 @@ it was tried.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from itertools import compress
 from operator import attrgetter, is_not
-from typing import Any
+from typing import Any, NamedTuple
 
 from adk_nb.events.values import pack, unpack
 
@@ -36,7 +36,7 @@ class Status(enum.StrEnum):
     """It, or a run below it, came to a limit; goes on when the run is continued."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Question:
     """One question of a node run to a person, and its answer."""
 
@@ -51,10 +51,11 @@ class Question:
     is_answered: bool = False
     answer: Any = None
     answered_at: float | None = None
+    is_secret: bool = False
+    """The answer is a credential: it is checked as one, and what is kept here doesn't show it."""
 
 
-@dataclass(slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One try of a node run."""
 
     started_at: float
@@ -67,7 +68,11 @@ class Attempt:
 
 @dataclass(slots=True)
 class NodeRun:
-    """One execution of one node. Times are seconds since the epoch; values are snapshots."""
+    """One execution of one node. Times are seconds since the epoch; values are snapshots.
+
+    Nothing that a field holds ever changes: a change puts another value in its place, so that a log keeps a record by
+    keeping its fields.
+    """
 
     path: str
     """Where it ran, for instance `wf@1/a@2`; unique within the invocation."""
@@ -88,19 +93,23 @@ class NodeRun:
     created_at: float = 0.0
     started_at: float | None = None
     ended_at: float | None = None
-    attempts: list[Attempt] = field(default_factory=list)
-    questions: list[Question] = field(default_factory=list)
+    attempts: tuple[Attempt, ...] = ()
+    questions: tuple[Question, ...] = ()
     """All questions asked by this run itself, open and answered."""
     open_below: tuple[str, ...] = ()
     """Interrupt ids that this run's children wait for."""
     held_for: tuple[str, ...] = ()
-    """Paths of joins that hold this run's output and haven't fired yet."""
+    """Paths of the joins that took this run's output; each holds it until it fires."""
+    rounds: tuple[str, ...] = ()
+    """Of each join behind it that fires early, the newest run that an output of this run's node belongs to."""
+    follows: tuple[str, ...] = ()
+    """Of each join in its loop that fires early, the newest run whose firing led to this run."""
     error_type: str | None = None
     error_message: str | None = None
     """What went wrong, or why a limit stopped the run."""
     error_path: str | None = None
     """Path of the run that raised the error first."""
-    notes: list[str] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
     """Warnings of this run and of the runs below it, one sentence each."""
     stopped_by: str | None = None
     """Name of the limit that stopped it."""
@@ -114,7 +123,10 @@ class NodeRun:
 
     @property
     def is_open(self) -> bool:
-        """Continuing the invocation needs this record: it isn't completed, or a join still holds its output."""
+        """Continuing the invocation may need this record: it isn't completed, or a join took its output.
+
+        A completed run is needed only as long as a join that it names is gathering.
+        """
         return self.status is not Status.COMPLETED or bool(self.held_for)
 
     @property
@@ -131,6 +143,79 @@ class NodeRun:
         """The newest answer to each of the run's own questions, by interrupt id."""
         return {q.interrupt_id: q.answer for q in self.questions if q.is_answered}
 
+    def begin(self, at: float) -> None:
+        """It executes, for the first time or again."""
+        self.status = Status.RUNNING
+        self.output = self.route = None
+        self.open_below = ()
+        self.error_type = self.error_message = self.error_path = self.stopped_by = None
+        if self.started_at is None:
+            self.started_at = at
+
+    def begin_attempt(self, at: float) -> None:
+        """A try begins."""
+        self.attempts = (*self.attempts, Attempt(at))
+
+    def end_attempt(
+        self,
+        at: float,
+        error_type: str | None = None,
+        error_message: str | None = None,
+        retry_at: float | None = None,
+    ) -> None:
+        """The try that began last has ended."""
+        last = Attempt(self.attempts[-1].started_at, at, error_type, error_message, retry_at)
+        self.attempts = (*self.attempts[:-1], last)
+
+    def complete(self, at: float) -> None:
+        """It has its result."""
+        self.status, self.ended_at = Status.COMPLETED, at
+
+    def fall_short(self, at: float) -> None:
+        """It has ended short of what it should have handed on."""
+        self.status, self.ended_at = Status.INCOMPLETE, at
+
+    def fail(self, at: float, error_type: str, error_message: str, error_path: str) -> None:
+        """It has failed for good."""
+        self.status, self.ended_at = Status.FAILED, at
+        self.output = self.route = None
+        self.error_type, self.error_message, self.error_path = error_type, error_message, error_path
+
+    def cancel(self, at: float) -> None:
+        """It was stopped from outside."""
+        self.status, self.ended_at = Status.CANCELLED, at
+
+    def stop(self, reason: str | None = None, message: str | None = None) -> None:
+        """It, or a run below it, came to a limit."""
+        self.status, self.output = Status.STOPPED, None
+        self.stopped_by, self.error_message = reason, message
+
+    def wait(self) -> None:
+        """It, or a run below it, waits for a person."""
+        self.status, self.output = Status.WAITING, None
+
+    def make_ready(self) -> None:
+        """It has something to do: it has its input, or an answer came."""
+        self.status = Status.PENDING
+
+    def note(self, *notes: str) -> None:
+        """Add warnings that it doesn't have yet."""
+        new = [note for note in notes if note not in self.notes]
+        if new:
+            self.notes = (*self.notes, *new)
+
+    def ask(self, question: Question) -> None:
+        """It asks a person."""
+        self.questions = (*self.questions, question)
+
+    def take_answer(self, interrupt_id: str, answer: Any, at: float) -> None:
+        """A person answered the open question with this id."""
+        asked = list(self.questions)
+        index = next(i for i, one in enumerate(asked) if one.interrupt_id == interrupt_id and not one.is_answered)
+        asked[index] = replace(asked[index], is_answered=True, answer=answer, answered_at=at)
+        self.questions = tuple(asked)
+        self.make_ready()
+
 
 _VALUES = ("input", "output", "route")
 
@@ -144,12 +229,8 @@ def run_to_dict(run: NodeRun) -> dict[str, Any]:
         if name in data:
             data[name] = pack(data[name])
     data["status"] = str(run.status)
-    if run.attempts:
-        data["attempts"] = [[a.started_at, a.ended_at, a.error_type, a.error_message, a.retry_at] for a in run.attempts]
     if run.questions:
         data["questions"] = [_question_to_dict(question) for question in run.questions]
-    if run.notes:
-        data["notes"] = run.notes
     return data
 
 
@@ -160,11 +241,13 @@ def run_from_dict(data: dict[str, Any]) -> NodeRun:
     for name in _VALUES:
         if name in fields:
             fields[name] = unpack(fields[name])
-    for name in ("sources", "open_below", "held_for"):
+    for name in ("sources", "open_below", "held_for", "rounds", "follows", "notes"):
         if name in fields:
             fields[name] = tuple(fields[name])
-    fields["attempts"] = [Attempt(*attempt) for attempt in fields.get("attempts", ())]
-    fields["questions"] = [_question_from_dict(question) for question in fields.get("questions", ())]
+    if "attempts" in fields:
+        fields["attempts"] = tuple([Attempt(*attempt) for attempt in fields["attempts"]])
+    if "questions" in fields:
+        fields["questions"] = tuple([_question_from_dict(question) for question in fields["questions"]])
     return NodeRun(**fields)
 
 
@@ -181,7 +264,7 @@ def _question_from_dict(data: dict[str, Any]) -> Question:
 _DEFAULTS: dict[str, Any] = {
     name: value
     for name, value in {slot: getattr(NodeRun("", "", "", "", ""), slot) for slot in NodeRun.__slots__}.items()
-    if name not in ("attempts", "notes", "questions", "status")
+    if name not in ("questions", "status")
 }
 for _required in ("path", "name", "run_id", "parent", "invocation_id"):
     _DEFAULTS[_required] = None

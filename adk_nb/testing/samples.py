@@ -55,16 +55,22 @@ def whole_record() -> NodeRun:
         created_at=1.5,
         started_at=2.5,
         ended_at=3.5,
-        attempts=[Attempt(1.0, 2.0, "ValueError", "bad", 3.0), Attempt(3.0)],
-        questions=[
+        attempts=(
+            Attempt(1.0, 2.0, "ValueError", "bad", 3.0),
+            Attempt(3.0),
+        ),
+        questions=(
             Question("q1", "Sure?", {"at": dt.date(2026, 1, 1)}, {"type": "boolean"}, 4.0, False, True, (True,), 5.0),
             Question("q2"),
-        ],
+        ),
         open_below=("q3",),
         error_type="ValueError",
         error_message="bad ünï",
         error_path="wf@1/all@7",
-        notes=["first", "second"],
+        notes=(
+            "first",
+            "second",
+        ),
     )
 
 

@@ -19,10 +19,10 @@ from typing import Any
 from adk_nb.errors import DynamicNodeFailError, NodeInterruptedError, NodeTimeoutError, WorkflowDataError
 from adk_nb.events.event import Event
 from adk_nb.events.read_only import thawed
-from adk_nb.events.record import Attempt, NodeRun, Status
+from adk_nb.events.record import NodeRun, Status
 from adk_nb.events.values import snapshot
 from adk_nb.workflow.context import Context, InvocationContext, Place
-from adk_nb.workflow.decide import Begun, Command, Continued, Ended, Keep, Settle, Start, decide, has_work
+from adk_nb.workflow.decide import Begun, Command, Continued, Ended, Keep, Settle, Start, decide, find_ready
 from adk_nb.workflow.execution import ChildFailure, Execution, kept, open_ids
 from adk_nb.workflow.nodes import BaseNode
 from adk_nb.workflow.ports import RunLog
@@ -35,8 +35,6 @@ Deliver = Callable[[Event], Awaitable[None]]
 """Hands a stored (or partial) event to the caller and returns when the caller asks for the next one."""
 OnRun = Callable[[NodeRun], None]
 """Is told of each change of a record, on the loop, with the live record."""
-GAVE_UP = frozenset({Status.FAILED, Status.CANCELLED})
-"""Statuses that a run above has taken note of: its own status says whether it goes on because of them."""
 STOP_WITHIN_S = 1.0
 """How long a cancelled node may take to end; one that takes longer is left behind."""
 
@@ -96,13 +94,12 @@ class Engine:
         except asyncio.CancelledError:
             if not self._is_out_of_time or task.uncancel():
                 raise
-            run.status = Status.STOPPED
+            run.stop()
         finally:
             if timer is not None:
                 timer.cancel()
             if run.status is Status.STOPPED:
-                run.stopped_by = self.allowance.reached
-                run.error_message = self.allowance.sentence()
+                run.stop(self.allowance.reached, self.allowance.sentence())
                 self._unstored.append(run)
                 self.tell(run)
             await self.store(None, [])
@@ -115,17 +112,11 @@ class Engine:
         task.cancel()
 
     def _find_work(self, runs: list[NodeRun]) -> None:
-        open_questions = {q.interrupt_id for run in runs for q in run.open_questions}
+        self.ready |= find_ready(runs)
         for run in runs:
             self._open_below.setdefault(run.parent, []).append(run)
-        for run in sorted(runs, key=lambda one: one.path.count("/"), reverse=True):
-            if not has_work(run, open_questions, self.ready):
-                continue
-            self.ready.add(run.path)
-            if run.status not in GAVE_UP:
-                self.ready.add(run.parent)
-            if run.status is Status.WAITING:
-                run.status = Status.PENDING
+            if run.status is Status.WAITING and run.path in self.ready:
+                run.make_ready()
                 self._unstored.append(run)
 
     async def enter_graph(self, execution: Execution, state: GraphState) -> list[Command]:
@@ -220,57 +211,51 @@ class Engine:
             return await self._take_answers(execution, graph)
         if run.output is not None and not run.open_questions and run.status is not Status.FAILED:
             # It was stopped between its output, which is out, and its end: going on means to end.
-            run.status, run.ended_at = Status.COMPLETED, time.time()
+            run.complete(time.time())
             return await self._end(run, None, graph)
-        run.output = run.route = None
-        run.status = Status.RUNNING
-        run.open_below = ()
-        run.error_type = run.error_message = run.error_path = run.stopped_by = None
-        if run.started_at is None:
-            run.started_at = time.time()
+        run.begin(time.time())
         self.tell(run)
         tries = 0
         while True:
             tries += 1
-            attempt = Attempt(time.time())
-            run.attempts.append(attempt)
+            run.begin_attempt(time.time())
             try:
                 final = await self._attempt(execution, tries)
                 break
             except BaseException as error:  # whatever user code raises is the node's failure, retried and reported here
                 await self._stop_children(execution)
                 if self._is_stop(error):
-                    self._stopped(run, attempt)
+                    self._stopped(run)
                     if isinstance(error, KeyboardInterrupt):
                         self._interrupted(error)
                     raise
-                delay = await self._fail_attempt(execution, attempt, tries, own_failure(run, error), graph)
+                delay = await self._fail_attempt(execution, tries, own_failure(run, error), graph)
                 if delay is None:
                     return None
                 await asyncio.sleep(delay)
                 run.output = run.route = None
                 execution.begin_again()
-        attempt.ended_at = time.time()
+        run.end_attempt(time.time())
         following = await self._finish(execution, final, graph)
         execution.context = None  # they hold each other: without this only the garbage collector would free them
         return following
 
-    def _stopped(self, run: NodeRun, attempt: Attempt) -> None:
-        attempt.ended_at = run.ended_at = time.time()
+    def _stopped(self, run: NodeRun) -> None:
+        now = time.time()
+        run.end_attempt(now)
         if run.status is Status.RUNNING:
-            run.status = Status.CANCELLED
+            run.cancel(now)
             self._unstored.append(run)
             self.tell(run)
 
     async def _take_answers(self, execution: Execution, graph: Execution | None) -> Execution | None:
         run = execution.run
         if run.open_questions:
-            run.status = Status.WAITING
+            run.wait()
         else:
             answers = run.answers
             run.output = next(iter(answers.values())) if len(answers) == 1 else answers
-            run.status = Status.COMPLETED
-            run.ended_at = time.time()
+            run.complete(time.time())
         return await self._end(run, None, graph)
 
     async def _attempt(self, execution: Execution, number: int) -> Event | None:
@@ -327,7 +312,13 @@ class Engine:
             child = execution.children[path]
             if child.run.status is Status.FAILED and child.error is not None:
                 raise DynamicNodeFailError(child.run.name, child.error, child.run.error_path or path)
-        waiting = [child.run for child in execution.children.values() if child.run.status is Status.WAITING]
+        children = [child.run for child in execution.children.values()]
+        for child_run in children:
+            if child_run.notes and child_run.status is Status.COMPLETED:
+                run.note(*child_run.notes)
+        if execution.graph_state is None:
+            run.is_cut_short = any(one.is_cut_short and one.status is Status.COMPLETED for one in children)
+        waiting = [one for one in children if one.status is Status.WAITING]
         if run.open_below:
             run.open_below = tuple(dict.fromkeys(i for one in waiting for i in open_ids(one)))
         elif waiting:
@@ -356,24 +347,20 @@ class Engine:
         await self.deliver(event)
 
     async def _fail_attempt(
-        self, execution: Execution, attempt: Attempt, number: int, error: BaseException, graph: Execution | None
+        self, execution: Execution, number: int, error: BaseException, graph: Execution | None
     ) -> float | None:
         """Record a failed try; return the seconds to wait for the next one, `None` when the run has failed."""
         run = execution.run
         is_own = not isinstance(error, (ChildFailure, DynamicNodeFailError))
         cause = error if is_own else error.error  # type: ignore[attr-defined]
-        path = run.path if is_own else getattr(error, "path", None) or getattr(error, "error_node_path", run.path)
+        path = run.path if is_own else str(getattr(error, "path", None) or getattr(error, "error_node_path", run.path))
         delay = next_delay_s(execution.node.retry_config, number, cause)
-        attempt.ended_at = time.time()
-        attempt.error_type, attempt.error_message = type(cause).__name__, said(cause)
+        now, kind, text = time.time(), type(cause).__name__, said(cause)
+        run.end_attempt(now, kind, text, None if delay is None else now + delay)
         if delay is None:
             execution.error = cause
             self.failures[run.path] = cause
-            run.status, run.output, run.route = Status.FAILED, None, None
-            run.ended_at = attempt.ended_at
-            run.error_type, run.error_message, run.error_path = attempt.error_type, attempt.error_message, path
-        else:
-            attempt.retry_at = attempt.ended_at + delay
+            run.fail(now, kind, text, path)
         event = self._error_event(execution, cause) if is_own else None
         if delay is None:
             await self._end(run, event, graph)
@@ -401,19 +388,18 @@ class Engine:
         outcome = context.outcome
         run.route = outcome.route
         if execution.is_stopped:
-            run.status, run.output = Status.STOPPED, None
+            run.stop()
         elif run.open_questions or run.open_below:
-            run.status, run.output = Status.WAITING, None
+            run.wait()
         else:
-            run.ended_at = time.time()
             run.output = outcome.output if run.parent else thawed(outcome.output)  # the root's is the caller's own
             is_silent = execution.is_silenced or (node.wait_for_output and run.output is None and run.route is None)
             if is_silent:
-                run.notes.append(f"{run.name} ended without output and waits for its next trigger")
+                run.note(f"{run.name} ended without output and waits for its next trigger")
             if is_silent or (run.is_cut_short and run.parent == ""):
-                run.status = Status.INCOMPLETE
-            if run.status is not Status.INCOMPLETE:
-                run.status = Status.COMPLETED
+                run.fall_short(time.time())
+            elif run.status is not Status.INCOMPLETE:
+                run.complete(time.time())
         return await self._end(run, last, graph)
 
     async def _closing_event(self, execution: Execution, context: Context, last: Event | None) -> Event | None:
@@ -499,7 +485,7 @@ class Engine:
         if late:
             self._leave_behind(set(late.values()))
         for run in [run for run in state.active.values() if run.path in late]:
-            run.status = Status.CANCELLED
+            run.cancel(time.time())
             self._unstored.append(run)
             self.perform(parent, decide(state, Ended(run)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -106,9 +106,23 @@ class Execution:
         if child is not None and path in self.pending_children:
             await asyncio.shield(self.pending_children[path])
         elif child is None or child.run.status is not Status.COMPLETED:
+            if wish.is_failure_final and child is None:
+                self._refuse_failed(path)
             child = self._child(node, path, wish)
             await self._run_dynamic(child)
         return self._result(child, wish)
+
+    def _refuse_failed(self, path: str) -> None:
+        record = self.recorded.get(path) if self.recorded is not None else None
+        if record is not None and record.status is Status.FAILED:
+            error = WorkflowDataError(record.error_message or "")
+            raise DynamicNodeFailError(record.name, error, record.error_path or path, error_type=record.error_type)
+
+    def in_task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run a part of the body in a task that is stopped together with the body."""
+        task = self.engine.loop.create_task(work, name=self.run.path)
+        self.child_tasks.add(task)
+        return task
 
     def _child_path(self, node: BaseNode, wish: ChildWish) -> str:
         if not self.node.rerun_on_resume:
@@ -244,7 +258,7 @@ class Execution:
 
     def _leave_graph(self, state: GraphState, settle: Settle) -> None:
         run = self.run
-        run.notes.extend(note for note in state.notes if note not in run.notes)
+        run.note(*state.notes)
         run.is_cut_short = bool(state.short)
         if settle.error is not None:
             raise settle.error
@@ -266,7 +280,7 @@ class Execution:
             raise NodeInterruptedError(())
         del self.engine.graph_states[state.path]
         if settle.status is Status.INCOMPLETE:
-            run.status = Status.INCOMPLETE
+            run.fall_short(time.time())
         if self.context is not None:
             outcome = self.context.outcome
             outcome.output, outcome.has_output, outcome.is_published = settle.output, True, True

@@ -119,6 +119,7 @@ def _note_questions(execution: Execution, event: Event) -> None:
             response_schema=asked.response_schema,
             asked_at=time.time(),
             is_named=chose_its_id(asked.interrupt_id),
+            is_secret=asked.is_secret,
         )
         _ask(execution, event, question)
     event.long_running_tool_ids = event.long_running_tool_ids or None
@@ -133,7 +134,7 @@ def _ask(execution: Execution, event: Event, question: Question) -> None:
         known = unnamed[execution.asked : execution.asked + 1]
         execution.asked += 1
     if not known:
-        run.questions.append(question)
+        run.ask(question)
         return
     assert event.long_running_tool_ids is not None  # a question event
     assert event.content is not None

@@ -42,10 +42,10 @@ def test_open_and_finished(status: Status) -> None:
 def test_questions_and_answers() -> None:
     """Open questions keep their order; of several answers to one id the newest counts."""
     run = NodeRun("a@1", "a", "1", "", "e")
-    run.questions = [
+    run.questions = (
         Question("p", is_answered=True, answer=1),
         Question("q"),
         Question("p", is_answered=True, answer=2),
-    ]
+    )
     assert [question.interrupt_id for question in run.open_questions] == ["q"]
     assert run.answers == {"p": 2}

@@ -17,7 +17,7 @@ def record(path: str, start: float, end: float | None, **fields: object) -> Node
     name, _, run_id = last.partition("@")
     run = NodeRun(path=path, name=name, run_id=run_id, parent=parent, invocation_id="e", status=Status.COMPLETED)
     run.started_at, run.ended_at = start, end
-    run.attempts = [Attempt(start, end)]
+    run.attempts = (Attempt(start, end),)
     for key, value in fields.items():
         setattr(run, key, value)
     return run
@@ -26,7 +26,7 @@ def record(path: str, start: float, end: float | None, **fields: object) -> Node
 def asking(path: str, start: float, asked: float, answered: float | None) -> NodeRun:
     """A run that worked from `start` to `asked` and then waited for its answer."""
     question = Question("q", asked_at=asked, answered_at=answered, is_answered=answered is not None)
-    return record(path, start, answered, questions=[question], attempts=[Attempt(start, asked)])
+    return record(path, start, answered, questions=(question,), attempts=(Attempt(start, asked),))
 
 
 def test_waiting_for_a_person_is_not_work() -> None:

@@ -79,11 +79,18 @@ def records() -> list[NodeRun]:
     done, top = Status.COMPLETED, "tickets@1"
     question = Question("q", "Approve?", {"n": 1}, None, 102.2, True, True, "yes", 142.2)
     return [
-        record(top, done, attempts=[Attempt(100.0, 102.2), Attempt(142.2, 142.5)]),
-        record(f"{top}/classifier@1", done, attempts=[Attempt(100.0, 102.0)]),
-        record(f"{top}/router@1", done, f"{top}/classifier@1", route="BILLING", attempts=[Attempt(102.0, 102.1)]),
-        record(f"{top}/approve@1", done, f"{top}/router@1", attempts=[Attempt(102.1, 102.2)], questions=[question]),
-        record(f"{top}/refund@1", done, f"{top}/approve@1", attempts=[Attempt(142.3, 142.5)]),
+        record(
+            top,
+            done,
+            attempts=(
+                Attempt(100.0, 102.2),
+                Attempt(142.2, 142.5),
+            ),
+        ),
+        record(f"{top}/classifier@1", done, attempts=(Attempt(100.0, 102.0),)),
+        record(f"{top}/router@1", done, f"{top}/classifier@1", route="BILLING", attempts=(Attempt(102.0, 102.1),)),
+        record(f"{top}/approve@1", done, f"{top}/router@1", attempts=(Attempt(102.1, 102.2),), questions=(question,)),
+        record(f"{top}/refund@1", done, f"{top}/approve@1", attempts=(Attempt(142.3, 142.5),)),
     ]
 
 
@@ -208,7 +215,16 @@ def test_same_id_asked_again_is_a_new_question() -> None:
         fold.event(event)
     assert [(q["answer"], q["answered"]) for q in fold.snapshot()["questions"]] == [("revise", 2.0), (None, None)]
     first = Question("q", "ok?", asked_at=1.0, is_answered=True, answer="revise", answered_at=2.0)
-    fold.run(record(path, Status.WAITING, questions=[first, Question("q", "ok?", asked_at=3.0)]))
+    fold.run(
+        record(
+            path,
+            Status.WAITING,
+            questions=(
+                first,
+                Question("q", "ok?", asked_at=3.0),
+            ),
+        )
+    )
     assert len(fold.snapshot()["questions"]) == 2
 
 
@@ -240,8 +256,8 @@ def test_many_rows_keep_their_numbers() -> None:
 def test_loop_and_concurrent_runs_of_one_node() -> None:
     """A node shows the status of a run that goes on, then that of the last one, with the times of all together."""
     fold = RunFold()
-    fold.run(record("w@1/a@1", Status.COMPLETED, attempts=[Attempt(0.0, 1.0)]))
-    second = record("w@1/a@2", Status.RUNNING, attempts=[Attempt(1.0)])
+    fold.run(record("w@1/a@1", Status.COMPLETED, attempts=(Attempt(0.0, 1.0),)))
+    second = record("w@1/a@2", Status.RUNNING, attempts=(Attempt(1.0),))
     fold.run(second)
     assert fold.snapshot()["nodes"]["a"] == {
         "status": "running",
@@ -252,7 +268,8 @@ def test_loop_and_concurrent_runs_of_one_node() -> None:
         "since": 1.0,
         "detail": "2× · running",
     }
-    second.status, second.attempts[0].ended_at = Status.COMPLETED, 3.0
+    second.end_attempt(3.0)
+    second.complete(3.0)
     fold.run(second)
     assert fold.snapshot()["nodes"]["a"]["detail"] == "2× · 3.0 s"
 
@@ -260,7 +277,14 @@ def test_loop_and_concurrent_runs_of_one_node() -> None:
 def test_failed_attempts_and_errors_are_seen() -> None:
     """Failed tries are counted, and a failed node names its error."""
     fold = RunFold()
-    run = record("w@1/a@1", Status.RUNNING, attempts=[Attempt(0.0, 1.0, "ValueError", "no", 2.0), Attempt(2.0)])
+    run = record(
+        "w@1/a@1",
+        Status.RUNNING,
+        attempts=(
+            Attempt(0.0, 1.0, "ValueError", "no", 2.0),
+            Attempt(2.0),
+        ),
+    )
     fold.run(run)
     shown = fold.snapshot()["nodes"]["a"]
     assert (shown["failures"], shown["detail"]) == (1, "running · 1 failed")
@@ -274,7 +298,7 @@ def test_failed_attempts_and_errors_are_seen() -> None:
 def test_warnings_come_once() -> None:
     """A note on a record is one warning with its node's name, however often the record comes."""
     fold = RunFold()
-    run = record("w@1/a@1", Status.INCOMPLETE, notes=["join never fired"])
+    run = record("w@1/a@1", Status.INCOMPLETE, notes=("join never fired",))
     for _ in range(3):
         fold.run(run)
     assert fold.snapshot()["warnings"] == [{"node": "a", "message": "join never fired"}]

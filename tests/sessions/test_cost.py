@@ -22,7 +22,7 @@ async def finished_runs(service: Any, count: int) -> None:
     for i in range(count):
         run = record(f"n{i % 10}", str(i), status=Status.COMPLETED)
         await log.append(Event(author="wf", output=i, invocation_id="e-1"), [run])
-    await log.append(None, [record("ask", status=Status.WAITING, questions=[Question("q")])])
+    await log.append(None, [record("ask", status=Status.WAITING, questions=(Question("q"),))])
 
 
 async def resume(service: Any) -> None:

@@ -90,14 +90,17 @@ runs = st.builds(
     sources=st.lists(texts, max_size=2).map(tuple),
     created_at=times,
     started_at=st.none() | times,
-    attempts=st.lists(st.builds(Attempt, times, st.none() | times, st.none() | texts, st.none() | texts), max_size=2),
+    attempts=st.lists(
+        st.builds(Attempt, times, st.none() | times, st.none() | texts, st.none() | texts, st.none() | times),
+        max_size=2,
+    ).map(tuple),
     questions=st.lists(
         st.builds(Question, texts, st.none() | texts, values, is_answered=st.booleans(), answer=values), max_size=2
-    ),
+    ).map(tuple),
     open_below=st.lists(texts, max_size=2).map(tuple),
     held_for=st.lists(texts, max_size=2).map(tuple),
     error_message=st.none() | texts,
-    notes=st.lists(texts, max_size=2),
+    notes=st.lists(texts, max_size=2).map(tuple),
 )
 services = pytest.mark.parametrize(
     "make", [InMemorySessionService, lambda: SqliteSessionService(":memory:")], ids=["memory", "sqlite"]
@@ -189,7 +192,7 @@ def test_both_stores_answer_alike(appends: list[list[Any]]) -> None:
     ) -> NodeRun:
         path = f"{parent}/{name}@{run_id}"
         run = NodeRun(path, name, str(run_id), parent, invocation_id, status)
-        run.questions = [Question(interrupt_id) for interrupt_id in sorted(asked)]
+        run.questions = tuple(Question(interrupt_id) for interrupt_id in sorted(asked))
         run.held_for = ("join",) if is_held else ()
         return run
 
