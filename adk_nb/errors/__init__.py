@@ -199,12 +199,26 @@ class DynamicNodeFailError(AdkNbError, RuntimeError):
     Attributes:
         error: The child's own exception.
         error_node_path: Path of the node that raised it.
+        error_type: Class name of the child's exception.
+        error_message: Its text.
     """
 
-    def __init__(self, node_name: str, error: BaseException, error_node_path: str) -> None:
-        super().__init__(f"Dynamic node {node_name!r} failed at {error_node_path}: {type(error).__name__}: {error}")
+    def __init__(
+        self, node_name: str, error: BaseException, error_node_path: str, *, error_type: str | None = None
+    ) -> None:
+        """Say which child failed with what.
+
+        Args:
+            node_name: Name of the child.
+            error: Its exception.
+            error_node_path: Path of the node that raised it.
+            error_type: The class name, where `error` only stands for an exception of an earlier process.
+        """
         self.error = error
         self.error_node_path = error_node_path
+        self.error_type = error_type or type(error).__name__
+        self.error_message = str(error)
+        super().__init__(f"Dynamic node {node_name!r} failed at {error_node_path}: {self.error_type}: {error}")
 
     @property
     def status_code(self) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from adk_nb.errors import AnswerError, ConfigurationError, LlmCallsLimitExceededError, one_of
 from adk_nb.events.event import Event
-from adk_nb.events.paths import last_segment, node_names
+from adk_nb.events.paths import last_segment, node_names, parent_path
 from adk_nb.events.record import NodeRun, Status
 from adk_nb.frames.notes import Notes, sentence
 from adk_nb.notebook.fold import RunFold
@@ -57,6 +57,8 @@ class RunError:
     type: str
     """Class name of the exception."""
     message: str
+    item_index: int | None = None
+    """Place, from 0, of the item that failed in the list of the nearest parallel worker, `None` outside of one."""
 
     @property
     def node(self) -> str:
@@ -210,8 +212,18 @@ class RunHistory:
             return None
         root = self._root
         if root is not None and root.error_type:
-            return RunError(root.error_path or root.path, root.error_type, root.error_message or "")
+            path = root.error_path or root.path
+            return RunError(path, root.error_type, root.error_message or "", self._item_index(path))
         return RunError("", type(self.exception).__name__, str(self.exception))
+
+    def _item_index(self, path: str) -> int | None:
+        above = parent_path(path)
+        while above:
+            record = self.records.get(above)
+            if record is not None and record.kind == "parallel":
+                return int(last_segment(path)[1]) - 1
+            path, above = above, parent_path(above)
+        return None
 
     @property
     def warnings(self) -> list[str]:

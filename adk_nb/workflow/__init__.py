@@ -6,6 +6,7 @@ from adk_nb.workflow.functions import FunctionNode
 from adk_nb.workflow.graph import Edge
 from adk_nb.workflow.limits import Limits
 from adk_nb.workflow.nodes import DEFAULT_ROUTE, START, BaseNode, JoinNode
+from adk_nb.workflow.parallel import Node
 from adk_nb.workflow.retry import RetryConfig
 from adk_nb.workflow.workflow import Workflow
 
@@ -17,6 +18,7 @@ __all__ = [
     "FunctionNode",
     "JoinNode",
     "Limits",
+    "Node",
     "NodeTimeoutError",
     "RetryConfig",
     "Workflow",

@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 from adk_nb.errors import WorkflowConfigurationError
 from adk_nb.workflow.functions import FunctionNode
 from adk_nb.workflow.nodes import START, START_NAME, BaseNode, node_like_error
+from adk_nb.workflow.parallel import OnError, ParallelWorker, check_options
 from adk_nb.workflow.retry import RetryConfig
 
 
@@ -42,6 +43,9 @@ def node(
     rerun_on_resume: bool | None = None,
     retry_config: RetryConfig | None = None,
     timeout: float | None = None,
+    parallel_worker: bool = False,
+    max_parallel_workers: int | None = None,
+    on_error: OnError = "stop",
     parameter_binding: Binding = "state",
 ) -> BaseNode: ...
 
@@ -54,6 +58,9 @@ def node(
     rerun_on_resume: bool | None = None,
     retry_config: RetryConfig | None = None,
     timeout: float | None = None,
+    parallel_worker: bool = False,
+    max_parallel_workers: int | None = None,
+    on_error: OnError = "stop",
     parameter_binding: Binding = "state",
 ) -> Callable[[Callable[..., Any]], BaseNode]: ...
 
@@ -65,11 +72,27 @@ def node(
     rerun_on_resume: bool | None = None,
     retry_config: RetryConfig | None = None,
     timeout: float | None = None,
+    parallel_worker: bool = False,
+    max_parallel_workers: int | None = None,
+    on_error: OnError = "stop",
     parameter_binding: Binding = "state",
 ) -> Any:
     """Turn a function into a node, or give a node other options; also as `@node` and `@node(...)`.
 
     A node given here isn't changed: with options, a copy is returned.
+
+    Args:
+        node_like: What the node runs; without it, a decorator is returned.
+        name: The node's name; the function's own by default.
+        rerun_on_resume: After an answer, run the node again instead of taking the answer as its output.
+        retry_config: When to try again after an error.
+        timeout: Seconds that one try may take.
+        parallel_worker: Run the node once for each item of its input, a list or tuple, and hand on the list of what
+            came out. The other options are then those of one item.
+        max_parallel_workers: How many items run at a time; `None` means all.
+        on_error: `"stop"` ends a parallel worker with the error of the first item that fails, `"collect"` runs the
+            others to their end and leaves `{"item_index", "error_type", "error_message"}` in the place of that item.
+        parameter_binding: Where a function's arguments come from: the session state, or the keys of the input.
 
     Example:
         >>> @node(name="shout", timeout=5)
@@ -78,6 +101,7 @@ def node(
         >>> upper.name, upper.timeout
         ('shout', 5.0)
     """
+    check_options(parallel_worker, max_parallel_workers, on_error)
     if node_like is None:
         return lambda item: node(
             item,
@@ -85,25 +109,33 @@ def node(
             rerun_on_resume=rerun_on_resume,
             retry_config=retry_config,
             timeout=timeout,
-            parameter_binding=parameter_binding,
-        )
-    if not hasattr(node_like, "as_node"):
-        if not callable(node_like):
-            raise node_like_error(node_like)
-        return FunctionNode(
-            func=node_like,
-            name=name,
-            rerun_on_resume=bool(rerun_on_resume),
-            retry_config=retry_config,
-            timeout=timeout,
+            parallel_worker=parallel_worker,
+            max_parallel_workers=max_parallel_workers,
+            on_error=on_error,
             parameter_binding=parameter_binding,
         )
     options = {"name": name, "rerun_on_resume": rerun_on_resume, "retry_config": retry_config, "timeout": timeout}
-    given = {key: value for key, value in options.items() if value is not None}
-    return _changed(build_node(node_like), given, parameter_binding)
+    built = _built(node_like, {key: value for key, value in options.items() if value is not None}, parameter_binding)
+    if not parallel_worker:
+        return built
+    return ParallelWorker(node=built, max_parallel_workers=max_parallel_workers, on_error=on_error)
+
+
+def _built(node_like: Any, given: dict[str, Any], parameter_binding: Binding) -> BaseNode:
+    if hasattr(node_like, "as_node") or isinstance(node_like, str):
+        return _changed(build_node(node_like), given, parameter_binding)
+    if not callable(node_like):
+        raise node_like_error(node_like)
+    return FunctionNode(func=node_like, parameter_binding=parameter_binding, **given)
 
 
 def _changed(built: BaseNode, given: dict[str, Any], parameter_binding: Binding) -> BaseNode:
+    if not given and parameter_binding == "state":
+        return built
+    if isinstance(built, ParallelWorker):
+        return built.around(_changed(built.node, given, parameter_binding))
+    if built is START:
+        raise WorkflowConfigurationError("START can't have options: it is where every graph begins, and never runs.")
     checked = BaseNode(**{"name": built.name, **given}) if given else built
     update = {key: getattr(checked, key) for key in given}
     if parameter_binding != "state":
@@ -114,7 +146,7 @@ def _changed(built: BaseNode, given: dict[str, Any], parameter_binding: Binding)
             )
         bound = FunctionNode(built.func, name=built.name, parameter_binding=parameter_binding)
         update |= {"parameter_binding": bound.parameter_binding, "input_schema": bound.input_schema}
-    return built.model_copy(update=update) if update else built
+    return built.model_copy(update=update)
 
 
 def build_root(item: Any) -> BaseNode:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import uuid
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -80,6 +81,8 @@ class ChildWish:
     override_branch: str | None = None
     override_isolation_scope: str | None = None
     raise_on_wait: bool = False
+    is_failure_final: bool = False
+    """A failure in the record counts as the child's result: it doesn't run again."""
 
 
 _KEYS = uuid.UUID("8f0d9f0a-2f5c-4f6e-9a3b-6a1f6b1f7c11")
@@ -96,6 +99,9 @@ class Children(Protocol):
 
     async def run_graph(self, graph: Graph, node_input: Any, max_concurrency: int | None) -> None:
         """Run a graph to its end and make its output the node's own."""
+
+    def in_task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run a part of the node's body in a task that is stopped together with the body."""
 
 
 class ReadonlyContext:
@@ -311,3 +317,20 @@ class Context(ReadonlyContext):
     async def run_graph(self, graph: Graph, node_input: Any, max_concurrency: int | None = None) -> None:
         """Run a graph below this node and make its output the node's own; `Workflow` is written with it."""
         await self._place.children.run_graph(graph, node_input, max_concurrency)
+
+    async def run_item(self, node: BaseNode, item: Any, *, is_failure_final: bool) -> Any:
+        """Run one item of a parallel worker on a lane of its own; workers are written with it.
+
+        Args:
+            node: What runs.
+            item: Its input.
+            is_failure_final: An item that failed before a pause or crash isn't run again.
+        Raises:
+            DynamicNodeFailError: the item failed.
+        """
+        wish = ChildWish(item, use_sub_branch=True, is_failure_final=is_failure_final)
+        return await self._place.children.run_child(node, wish)
+
+    def in_task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run a part of the node's body in a task of its own, which is stopped together with the body."""
+        return self._place.children.in_task(work)
