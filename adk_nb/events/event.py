@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, alias_generators, field_seria
 
 from adk_nb.events.event_actions import EventActions
 from adk_nb.events.paths import last_segment, parent_path
-from adk_nb.events.read_only import ReadOnlyDict, ReadOnlyFields, ReadOnlyList
+from adk_nb.events.read_only import OpenFields, ReadOnlyDict, ReadOnlyFields, ReadOnlyList
 from adk_nb.events.response import LlmResponse
 from adk_nb.events.values import cleaned_text, freeze, freeze_content
 
@@ -195,26 +195,30 @@ class Event(LlmResponse):
         own = self.__dict__
         if type(own) is ReadOnlyFields:
             return
-        fields, info = ReadOnlyFields(own), own["node_info"]
-        put = dict.__setitem__  # the sealed dictionary's own refuses
+        frozen: dict[str, Any] = {}
         if own["output"] is not None:
-            put(fields, "output", freeze(own["output"], "output"))
+            frozen["output"] = freeze(own["output"], "output")
         if own["content"] is not None:
-            put(fields, "content", freeze_content(own["content"]))
+            frozen["content"] = freeze_content(own["content"])
         if own["custom_metadata"]:
-            put(fields, "custom_metadata", freeze(own["custom_metadata"], "custom_metadata"))
+            frozen["custom_metadata"] = freeze(own["custom_metadata"], "custom_metadata")
         if own["error_message"] is not None:
-            put(fields, "error_message", cleaned_text(own["error_message"]))
-        actions = own["actions"]
-        if _is_untouched(actions):
-            put(fields, "actions", _NO_ACTIONS)
-        else:
-            _seal_actions(actions)
-        info_fields = ReadOnlyFields(info.__dict__)
-        if info_fields["output_for"] is not None:
-            put(info_fields, "output_for", ReadOnlyList(info_fields["output_for"]))
-        _set(info, "__dict__", info_fields)
-        _set(self, "__dict__", fields)
+            frozen["error_message"] = cleaned_text(own["error_message"])
+        if own["actions"] is not _NO_ACTIONS:
+            frozen["actions"] = _sealed_actions(own["actions"])
+        own.update(frozen)
+        info = own["node_info"]
+        if info.output_for is not None:
+            info.__dict__["output_for"] = ReadOnlyList(info.output_for)
+        _close(info)
+        _close(self)
+
+    def own_actions(self) -> EventActions:
+        """Return the event's actions for writing; events without actions share theirs until then."""
+        actions: EventActions = self.__dict__["actions"]
+        if actions is _NO_ACTIONS:
+            actions = self.__dict__["actions"] = EventActions()
+        return actions
 
 
 _PLACE = frozenset({"invocation_id", "author", "branch", "node_info"})
@@ -224,24 +228,37 @@ _NOTHING = ReadOnlyDict()
 _set = object.__setattr__  # the models' own would ask the sealed dictionary
 
 
-def _seal_actions(actions: EventActions) -> None:
-    fields = ReadOnlyFields(actions.__dict__)
-    for name in ("state_delta", "artifact_delta", "agent_state"):
+def _sealed_actions(actions: EventActions) -> EventActions:
+    """Return actions as history holds them: a copy, as a node's own event may still be in its hands."""
+    own = actions.__dict__
+    if type(own) is ReadOnlyFields:
+        return actions
+    if not actions.__pydantic_fields_set__ and own == _NO_ACTIONS.__dict__:
+        return _NO_ACTIONS
+    fields = OpenFields(own)
+    for name in _FILLED:
         value = fields[name]
         if value is not None:
-            dict.__setitem__(fields, name, freeze(value, f"actions.{name}") if value else _NOTHING)
-    _set(actions, "__dict__", fields)
+            fields[name] = freeze(value, f"actions.{name}") if value else _NOTHING
+    fields.__class__ = ReadOnlyFields  # type: ignore[assignment]
+    sealed: EventActions = _model(EventActions, fields, actions.__pydantic_fields_set__)
+    return sealed
 
 
-def _is_untouched(actions: EventActions) -> bool:
-    """Say whether these are the actions of an event that does nothing: no field was set, no dictionary filled."""
-    return not actions.__pydantic_fields_set__ and actions.__dict__ == _NO_ACTIONS.__dict__
+def _close(model: BaseModel) -> None:
+    """Make the fields of a model read-only."""
+    fields = model.__dict__
+    if type(fields) is OpenFields:
+        fields.__class__ = ReadOnlyFields
+    else:
+        _set(model, "__dict__", ReadOnlyFields(fields))
 
 
-_NO_ACTIONS = EventActions()  # all sealed events that do nothing share it
-_NO_ACTIONS.__dict__.update(requested_auth_configs=_NOTHING, requested_tool_confirmations=_NOTHING)
-_seal_actions(_NO_ACTIONS)
-_EVENT_DEFAULTS, _ACTION_DEFAULTS, _INFO_DEFAULTS = Event().__dict__, EventActions().__dict__, NodeInfo().__dict__
+_FILLED = ("state_delta", "artifact_delta", "agent_state")
+_NO_ACTIONS = EventActions()  # all events that do nothing share it
+_NO_ACTIONS.__dict__.update({name: _NOTHING for name, value in _NO_ACTIONS.__dict__.items() if value == {}})
+_close(_NO_ACTIONS)
+_EVENT_DEFAULTS, _INFO_DEFAULTS = {**Event().__dict__, "actions": _NO_ACTIONS}, NodeInfo().__dict__
 
 
 def event_of(**fields: Any) -> Event:
@@ -253,12 +270,10 @@ def event_of(**fields: Any) -> Event:
         >>> event_of(output=1).output
         1
     """
-    own = {**_EVENT_DEFAULTS, **fields}
+    own = OpenFields(_EVENT_DEFAULTS)
+    own.update(fields)
     own["id"], own["timestamp"] = new_id(), time.time()
-    actions = {**_ACTION_DEFAULTS, "state_delta": {}, "artifact_delta": {}}
-    actions["requested_auth_configs"], actions["requested_tool_confirmations"] = {}, {}
-    own["actions"] = _model(EventActions, actions, set())
-    own["node_info"] = _model(NodeInfo, _INFO_DEFAULTS.copy(), set())
+    own["node_info"] = _model(NodeInfo, OpenFields(_INFO_DEFAULTS), set())
     event: Event = _model(Event, own, set(fields))
     return event
 
@@ -267,7 +282,12 @@ def own_copy(event: Event) -> Event:
     """Return a copy of an event that can be written into: its actions and its node info are its own, too."""
     copied = _copy_of(event)
     fields = copied.__dict__
-    fields["actions"], fields["node_info"] = _copy_of(event.actions), _copy_of(event.node_info)
+    actions = event.actions
+    if actions.__pydantic_fields_set__ or type(actions) is not EventActions or actions.__dict__ != _NO_ACTIONS.__dict__:
+        fields["actions"] = _copy_of(actions)
+    else:
+        fields["actions"] = _NO_ACTIONS
+    fields["node_info"] = _copy_of(event.node_info)
     return copied
 
 
@@ -275,7 +295,7 @@ def _copy_of(model: M) -> M:
     kind = type(model)
     if kind not in _OWN_MODELS:  # a subclass may have more to copy
         return model.model_copy()
-    copied: M = _model(kind, dict(model.__dict__), set(model.__pydantic_fields_set__))
+    copied: M = _model(kind, OpenFields(model.__dict__), set(model.__pydantic_fields_set__))
     return copied
 
 

@@ -46,6 +46,12 @@ class ReadOnlyDict(dict[Any, Any]):
         return dict, (dict(self),)
 
 
+class OpenFields(dict[Any, Any]):
+    """The `__dict__` of an event that the engine made: it becomes read-only where it lies, without being copied."""
+
+    __slots__ = ()
+
+
 class ReadOnlyFields(ReadOnlyDict):
     """The `__dict__` of a sealed event or of one of its parts."""
 

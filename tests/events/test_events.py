@@ -36,14 +36,17 @@ def test_shortcuts_join_what_is_given() -> None:
 
 @pytest.mark.parametrize("fields", [{}, {"output": {"a": [1]}}, {"content": to_content("hi"), "author": "x"}])
 def test_an_event_of_checked_fields_is_what_the_constructor_makes(fields: dict[str, Any]) -> None:
-    """`event_of` differs from the constructor in speed alone: same fields, same set fields, nothing shared."""
+    """`event_of` makes what the constructor makes; its actions are its own as soon as they are written."""
     given, made = Event(**fields), event_of(**fields)
     assert made.id != given.id
     assert list(made.__dict__) == list(given.__dict__)
     assert made.model_copy(update={"id": given.id, "timestamp": given.timestamp}) == given
     assert made.model_fields_set == given.model_fields_set
-    made.actions.state_delta["x"] = made.actions.requested_auth_configs["x"] = 1
-    made.actions.escalate, made.node_info.path = True, "wf@1"
+    with pytest.raises(DataError):
+        made.actions.state_delta["x"] = 1
+    made.own_actions().state_delta["x"] = made.own_actions().requested_auth_configs["x"] = 1
+    made.own_actions().escalate, made.node_info.path = True, "wf@1"
+    assert made.actions.state_delta == {"x": 1}
     assert (event_of().actions, event_of().node_info) == (EventActions(), NodeInfo())
 
 
