@@ -8,7 +8,8 @@ AdkNbError
 │   └── MissingApiKeyError
 ├── DataError (ValueError)                      this run's values
 │   ├── WorkflowDataError
-│   │   └── AnswerError
+│   │   ├── AnswerError
+│   │   └── ToolArgumentsError (TypeError)
 │   ├── ModelAnswerError
 │   │   └── UnusableAnswerError
 │   │       ├── BlockedAnswerError
@@ -74,6 +75,10 @@ class WorkflowDataError(DataError):
 
 class AnswerError(WorkflowDataError):
     """A person's answer doesn't fit its question, or the question isn't open; nothing was stored or run."""
+
+
+class ToolArgumentsError(WorkflowDataError, TypeError):
+    """A tool can't be called with these arguments: one is missing, or doesn't fit."""
 
 
 class ModelAnswerError(DataError):
@@ -278,6 +283,7 @@ __all__ = [
     "SessionStoreError",
     "StaleSessionError",
     "StateSchemaError",
+    "ToolArgumentsError",
     "UnusableAnswerError",
     "WorkflowConfigurationError",
     "WorkflowDataError",

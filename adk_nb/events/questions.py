@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from adk_nb.events.credential_request import REQUEST_CREDENTIAL, credential_schema
 from adk_nb.events.event import Event
 from adk_nb.events.request_input import REQUEST_INPUT
 
@@ -18,6 +19,8 @@ class Asked:
     message: str | None
     payload: Any
     response_schema: dict[str, Any] | None
+    is_secret: bool = False
+    """The answer is a credential, which is never stored."""
 
 
 def questions_in(event: Event) -> Iterator[Asked]:
@@ -34,5 +37,8 @@ def questions_in(event: Event) -> Iterator[Asked]:
         if call.name == REQUEST_INPUT:
             schema = args.get("response_schema")
             yield Asked(str(call.id), args.get("message"), args.get("payload"), schema or None)
+        elif call.name == REQUEST_CREDENTIAL:
+            config = args.get("authConfig")
+            yield Asked(str(call.id), args.get("message"), config, credential_schema(config), is_secret=True)
         else:
             yield Asked(str(call.id), f"{call.name} waits for an answer", args or None, None)

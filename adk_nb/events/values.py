@@ -44,6 +44,10 @@ class Answer(dict[str, Any]):
             raise AttributeError(f"The answer has no field {name!r}: it has {one_of(name, self)}.") from None
 
 
+class Unchecked(dict[str, Any]):
+    """A value that a node hands on in place of its output, so that the node's output schema doesn't apply to it."""
+
+
 PLAIN = frozenset({str, int, float, bool, type(None)})
 TAG = "$adk_nb"
 """The key that marks a packed value in JSON."""
@@ -202,6 +206,11 @@ def _copy(value: Any, where: str, at: str, exclude_none: bool) -> Any:
     if isinstance(value, types.Content):
         return _copied(value)
     if isinstance(value, BaseModel):
+        if getattr(kind, "holds_secrets", False):
+            raise WorkflowDataError(
+                f"{where}{at} is an {kind.__name__}, which may hold a secret and so is neither stored nor handed on: "
+                f"call ctx.get_auth_response(auth_config) in the node that needs it."
+            )
         return _copy(value.model_dump(exclude_none=exclude_none), where, at, exclude_none)
     return _copy_rare(value, where, at, exclude_none)
 

@@ -11,6 +11,7 @@ from pydantic import FiniteFloat, TypeAdapter, ValidationError
 from adk_nb.errors import AnswerError, WorkflowConfigurationError
 from adk_nb.events.record import Question
 from adk_nb.events.request_input import parse_json, schema_of
+from adk_nb.events.tool_confirmation import CONFIRMATION_SCHEMA
 from adk_nb.events.values import Answer, snapshot
 from adk_nb.workflow.json_schema.faults import Fault, Spot, dotted, faults_of
 from adk_nb.workflow.json_schema.kinds import kind_of, kinds_allowed, options
@@ -56,8 +57,12 @@ def read_answer(question: Question, response: Any) -> Any:
         5
         >>> read_answer(Question("q", response_schema={"type": "string"}), "5")
         '5'
+        >>> read_answer(Question("q", response_schema={"type": "boolean"}), {"response": "true"})
+        True
     """
     schema = question.response_schema
+    if isinstance(response, dict) and set(response) == {"response"} and _checked(question, response)[1]:
+        response = response["response"]  # ADK's web client wraps an answer so
     if not isinstance(response, str) or (schema is not None and "string" in kinds_allowed(schema, schema)):
         return response
     value = parse_json(response)
@@ -104,6 +109,8 @@ def _checked(question: Question, answer: Any) -> tuple[Any, list[Fault]]:
     if schema is None:
         return value, []
     validator = validator_of(schema)
+    if isinstance(value, bool) and schema == CONFIRMATION_SCHEMA:
+        value = {"confirmed": value}
     value = _shaped(value, schema, validator)
     if not _is_json(value):
         return value, [Fault((), "must hold finite numbers only, no NaN or Infinity")]

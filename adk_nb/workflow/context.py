@@ -5,22 +5,27 @@ from __future__ import annotations
 import asyncio
 import functools
 import uuid
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from google.genai import types
 
+from adk_nb.auth.kept import RunKey, keep, kept, run_key
 from adk_nb.errors import WorkflowDataError
 from adk_nb.events.event_actions import EventActions
-from adk_nb.events.record import NodeRun
+from adk_nb.events.record import NodeRun, Question
 from adk_nb.events.state import State
 from adk_nb.workflow.limits import Allowance
 from adk_nb.workflow.ports import SessionLike
 from adk_nb.workflow.run_config import RunConfig
+from adk_nb.workflow.services import Services
+from adk_nb.workflow.tool_call import ToolCall
 
 if TYPE_CHECKING:
+    from adk_nb.auth.auth_credential import AuthCredential
+    from adk_nb.auth.auth_tool import AuthConfig
     from adk_nb.workflow.graph import Graph
     from adk_nb.workflow.nodes import BaseNode
 
@@ -36,6 +41,10 @@ class InvocationContext:
         root: BaseNode,
         user_content: types.Content | None = None,
         run_config: RunConfig | None = None,
+        artifact_service: Any = None,
+        memory_service: Any = None,
+        credential_service: Any = None,
+        plugin_manager: Any = None,
     ) -> None:
         """Hold what is shared; only a runner makes one."""
         self.invocation_id = invocation_id
@@ -45,6 +54,21 @@ class InvocationContext:
         self.run_config = run_config or RunConfig()
         self.allowance = Allowance(self.run_config.limits)
         self.llm_calls = 0
+        self.plugin_manager = plugin_manager
+        self.is_aborted = False
+        """Someone wants the run to stop."""
+        self.on_abort: Callable[[], None] | None = None
+        """Stops the nodes; set by the runner."""
+        self.artifact_service = artifact_service
+        self.memory_service = memory_service
+        self.credential_service = credential_service
+
+    def abort(self) -> None:
+        """Stop the run: its nodes are cancelled, the history says so, and its stream ends without an error."""
+        if not self.is_aborted:
+            self.is_aborted = True
+            if self.on_abort is not None:
+                self.on_abort()
 
     @property
     def app_name(self) -> str:
@@ -55,6 +79,19 @@ class InvocationContext:
     def user_id(self) -> str:
         """The session's user."""
         return self.session.user_id
+
+    def credential(self, credential_key: str) -> AuthCredential | None:
+        """Return a credential that a person gave in this run, while this process lived; `None` when there is none."""
+        return kept(self.run_key, credential_key)
+
+    def keep_credential(self, auth_config: AuthConfig, credential: AuthCredential) -> None:
+        """Keep a credential in this process for the rest of the run."""
+        keep(self.run_key, auth_config.key, credential)
+
+    @property
+    def run_key(self) -> RunKey:
+        """What names this run in the process."""
+        return run_key(self.session, self.invocation_id)
 
 
 @dataclass(slots=True)
@@ -138,6 +175,11 @@ class ReadonlyContext:
         return self._invocation.user_id
 
     @property
+    def is_aborted(self) -> bool:
+        """Someone wants the run to stop; the node is about to be cancelled."""
+        return self._invocation.is_aborted
+
+    @property
     def run_config(self) -> RunConfig:
         """Settings of this call of the runner."""
         return self._invocation.run_config
@@ -159,7 +201,7 @@ class Place:
     state_check: Any = None
 
 
-class Context(ReadonlyContext):
+class Context(ToolCall, Services, ReadonlyContext):
     """A node's way to the run: state, children, answers, its own output and route."""
 
     def __init__(self, invocation_context: InvocationContext, *, node: BaseNode, place: Place) -> None:
@@ -233,6 +275,11 @@ class Context(ReadonlyContext):
     def resume_inputs(self) -> Mapping[str, Any]:
         """The answers to this run's own questions so far, by interrupt id."""
         return self._place.resume_inputs
+
+    def newest_question(self, interrupt_id: str) -> Question | None:
+        """Return what this run asked under an id last, with its answer if there is one; `None` when it didn't ask."""
+        asked = self._place.run.questions
+        return next((question for question in reversed(asked) if question.interrupt_id == interrupt_id), None)
 
     @property
     def interrupt_ids(self) -> set[str]:

@@ -15,6 +15,16 @@ from adk_nb.errors import WorkflowConfigurationError, WorkflowDataError, one_of
 from adk_nb.events.event import content_text
 from adk_nb.events.request_input import RequestInput
 from adk_nb.workflow.description import Kind, NodeDescription
+from adk_nb.workflow.gates import (
+    Requirement,
+    approval,
+    check_gates,
+    confirmation_request,
+    credential_gate,
+    is_refused,
+    is_required,
+    refused,
+)
 from adk_nb.workflow.nodes import BaseNode, content_value, titled
 from adk_nb.workflow.retry import RetryConfig
 from adk_nb.workflow.signature import (
@@ -29,6 +39,7 @@ from adk_nb.workflow.signature import (
 )
 
 if TYPE_CHECKING:
+    from adk_nb.auth.auth_tool import AuthConfig
     from adk_nb.workflow.context import Context
 
 
@@ -52,6 +63,11 @@ class FunctionNode(BaseNode):
     func: Callable[..., Any] = Field(repr=False)
     parameter_binding: Literal["state", "node_input"] = "state"
     """Where arguments other than `node_input` come from: the session state, or the keys of the input."""
+    require_confirmation: bool | Callable[..., Any] = Field(default=False, repr=False)
+    """Ask a person before the function is called: always, or when a function of the same arguments says so. A refused
+    call hands on `{"error": ...}` in place of the function's result."""
+    auth_config: Any = Field(default=None, repr=False)
+    """Ask a person for this credential before the function is called, unless it is there; an `AuthConfig`."""
 
     def __init__(
         self,
@@ -63,6 +79,8 @@ class FunctionNode(BaseNode):
         timeout: float | None = None,
         parameter_binding: Literal["state", "node_input"] = "state",
         state_schema: type[BaseModel] | None = None,
+        require_confirmation: Requirement = False,
+        auth_config: AuthConfig | None = None,
     ) -> None:
         """Wrap `func`; the name is `name`, else the callable's own."""
         super().__init__(  # type: ignore[call-arg]  # the fields below are this class's own
@@ -74,7 +92,18 @@ class FunctionNode(BaseNode):
             timeout=timeout,
             parameter_binding=parameter_binding,
             state_schema=state_schema,
+            require_confirmation=require_confirmation,
+            auth_config=auth_config,
         )
+        self.check_options()
+
+    def check_options(self) -> None:
+        """Refuse options that don't go together.
+
+        Raises:
+            WorkflowConfigurationError: a confirmation or credential is asked for, and the node doesn't run after it.
+        """
+        check_gates(self.name, self.require_confirmation, self.auth_config, self.rerun_on_resume)
 
     def model_post_init(self, context: Any, /) -> None:
         """Work out the schemas that follow from the type hints."""
@@ -99,10 +128,31 @@ class FunctionNode(BaseNode):
 
     async def call(self, *, ctx: Context, node_input: Any) -> Any:
         """Call the function once and return what it returns, awaited if need be."""
+        if self.require_confirmation is not False or self.auth_config is not None:
+            instead = await self._at_the_gates(ctx, node_input)
+            if instead is not None:
+                return instead
         result = self._started(ctx, node_input)
         return await result if hasattr(result, "__await__") else result
 
+    async def _at_the_gates(self, ctx: Context, node_input: Any) -> Any:
+        """Return what takes the place of the call: a question, or what a refused call hands on; `None` to call."""
+        if self.require_confirmation is not False:
+            if is_refused(ctx):
+                return refused()
+            if approval(ctx) is None:
+                values = self.arguments(ctx, node_input)
+                values.pop(self.signature.context_name or "", None)
+                if await is_required(self.require_confirmation, self.name, values, ctx, node_input):
+                    return confirmation_request(ctx, self.name, values)
+        return None if self.auth_config is None else await credential_gate(ctx, self.auth_config)
+
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        if self.require_confirmation is not False or self.auth_config is not None:
+            instead = await self._at_the_gates(ctx, node_input)
+            if instead is not None:
+                yield instead
+                return
         result = self._started(ctx, node_input)
         if self.signature.style == "async generator":
             async with contextlib.aclosing(result) as items:
@@ -228,7 +278,8 @@ class FunctionNode(BaseNode):
 
     def describe_node(self) -> NodeDescription:
         """Return this node for a drawing; a function that asks a person is drawn as human input."""
-        kind: Kind = "human" if _asks(self.func) else self.kind
+        is_gated = self.require_confirmation is not False or self.auth_config is not None
+        kind: Kind = "human" if is_gated or _asks(self.func) else self.kind
         return NodeDescription(name=self.name, kind=kind, detail=self.detail)
 
 

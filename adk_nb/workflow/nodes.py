@@ -18,7 +18,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 from adk_nb.errors import WorkflowConfigurationError, WorkflowDataError
 from adk_nb.events.event import Event, content_text, event_of, new_id, own_copy
 from adk_nb.events.request_input import REQUEST_INPUT, RequestInput
-from adk_nb.events.values import snapshot
+from adk_nb.events.values import Unchecked, snapshot
 from adk_nb.workflow.answers import asked_schema
 from adk_nb.workflow.description import GraphDescription, Kind, NodeDescription
 from adk_nb.workflow.retry import RetryConfig
@@ -111,13 +111,16 @@ class BaseNode(Written):
         """Return what stands for this object in a graph: itself, or a changed copy."""
         return self
 
+    def check_options(self) -> None:
+        """Refuse options that don't go together; asked again when a copy gets other options."""
+
     def checked_input(self, value: Any) -> Any:
         """Return the input as `input_schema` wants it, models as dictionaries."""
         return fit(value, self.input_schema, f"input of node {self.name!r}")
 
     def checked_output(self, value: Any) -> Any:
         """Return a snapshot of the output as `output_schema` wants it, models as dictionaries without `None` fields."""
-        if self.output_schema is not None and value is not None:
+        if self.output_schema is not None and value is not None and not isinstance(value, Unchecked):
             value = fit(value, self.output_schema, f"output of node {self.name!r}")
         return snapshot(value, f"output of node {self.name!r}")
 
@@ -201,8 +204,8 @@ class JoinNode(BaseNode):
     returns_once: ClassVar[bool] = True
 
     wait_for: Literal["all", "started", "any"] | int = "all"
-    """What it waits for: `"all"` predecessors; those that were `"started"`, so that it fires with what has come as soon
-    as nothing that runs or waits for a person can lead to it any more; `"any"`, the first one; or a number of them."""
+    """What it waits for: `"all"` predecessors; all that were `"started"`, so that it fires with what has come once the
+    workflow is at rest and no open question leads to it; `"any"`, the first one; or a number of them."""
     require_output: bool = False
     """A predecessor without output is the join's error, where it otherwise counts as `None`."""
 

@@ -57,6 +57,8 @@ class Signature:
 
     context_name: str | None
     """The argument that gets the context."""
+    all: tuple[Parameter, ...]
+    """All other arguments, in order."""
     whole: Parameter | None
     """The argument `node_input`, which gets the whole input."""
     named: tuple[Parameter, ...]
@@ -94,12 +96,15 @@ def signature_of(func: Callable[..., Any]) -> Signature:
 _read: weakref.WeakKeyDictionary[Callable[..., Any], Signature] = weakref.WeakKeyDictionary()
 
 
-def read_signature(func: Callable[..., Any], known: Mapping[str, Any] | None = None) -> Signature:
+def read_signature(
+    func: Callable[..., Any], known: Mapping[str, Any] | None = None, context_name: str = "ctx"
+) -> Signature:
     """Return what a callable wants, with its type hints resolved where that is possible.
 
     Args:
         func: The callable.
         known: Hints from an earlier look at the same callable; those that are resolved stay.
+        context_name: Name of the argument that gets the context where none is annotated so.
     Raises:
         WorkflowConfigurationError: Python doesn't know what it wants.
     """
@@ -115,10 +120,11 @@ def read_signature(func: Callable[..., Any], known: Mapping[str, Any] | None = N
     hints = {**_type_hints(target), **{name: hint for name, hint in (known or {}).items() if not isinstance(hint, str)}}
     takes_extra = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
     parameters = [one for one in parameters if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
-    context_name = _context_among(parameters, hints)
-    found = [_parameter(one, hints) for one in parameters if one.name != context_name]
+    taken = _context_among(parameters, hints, context_name)
+    found = tuple(_parameter(one, hints) for one in parameters if one.name != taken)
     return Signature(
-        context_name=context_name,
+        context_name=taken,
+        all=found,
         whole=next((one for one in found if one.name == "node_input"), None),
         named=tuple(one for one in found if one.name != "node_input"),
         by_position=tuple(one.name for one in parameters if one.kind is one.POSITIONAL_ONLY),
@@ -156,10 +162,10 @@ def is_model(hint: Any) -> bool:
     return inspect.isclass(hint) and issubclass(hint, BaseModel) and not issubclass(hint, _NOT_SCHEMAS)
 
 
-def _context_among(parameters: list[inspect.Parameter], hints: Mapping[str, Any]) -> str | None:
-    """Return the first argument annotated as a context, else the one named `ctx`."""
+def _context_among(parameters: list[inspect.Parameter], hints: Mapping[str, Any], usual: str) -> str | None:
+    """Return the first argument annotated as a context, else the one with the usual name."""
     names = [one.name for one in parameters]
-    return next((name for name in names if _is_context(hints.get(name))), "ctx" if "ctx" in names else None)
+    return next((name for name in names if _is_context(hints.get(name))), usual if usual in names else None)
 
 
 def _is_context(hint: Any) -> bool:

@@ -1,0 +1,1 @@
+"""Services that keep credentials for longer than a run."""
