@@ -1,7 +1,8 @@
 """The one connection of a service to its file: short transactions on the event loop that never wait for a lock.
 
-SQLite needs 60 µs for an append and a thread hop costs twice that, so statements run where they are called. Waiting is
-what would block: a locked file is asked again later, and the write-ahead log is moved into the file by a worker thread.
+SQLite needs 15 µs for an append and a thread hop costs several times that, so statements run where they are called.
+Waiting is what would block: a locked file is asked again later, and the write-ahead log is moved into the file by a
+worker thread.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from adk_nb.errors import SessionBusyError
-from adk_nb.sessions.sqlite_file import ADK_TABLES, OWN_TABLES, Location, check_tables, store_error
+from adk_nb.sessions.sqlite_file import Location, check_tables, store_error
+from adk_nb.sessions.sqlite_tables import LAYOUT, bring_up_to_date, layout_of
 
 T = TypeVar("T")
-_APPENDS_BETWEEN_CHECKPOINTS = 500  # about 16 MB of log
+U = TypeVar("U")
+_APPENDS_BETWEEN_CHECKPOINTS = 1000  # about 8 MB of log
 _PAGES_FOR_EMERGENCY = 20_000  # SQLite's own checkpoint, should the thread's never get through: 80 MB of log
 
 
@@ -35,7 +38,8 @@ class Connection:
         self._lock = threading.RLock()  # event loops of several threads may share a service
         self._open: sqlite3.Connection | None = None
         self._closer: weakref.finalize | None = None  # type: ignore[type-arg]
-        self._is_writable = False
+        self._is_prepared = False
+        """The tables are known to be there, in the present layout."""
         self._since_checkpoint = 0
         self._is_checkpointing = False
 
@@ -49,8 +53,15 @@ class Connection:
         """What names the file for the whole process."""
         return os.path.realpath(self._location.path) if self._location.path else id(self)
 
-    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def write(
+        self, work: Callable[[sqlite3.Connection], T], *, is_one_statement: bool = False, or_in_copy: bool = False
+    ) -> T:
         """Run `work` in a transaction: all that it writes is stored, or nothing.
+
+        Args:
+            work: Reads and writes.
+            is_one_statement: It writes with a single statement, which is a transaction of its own.
+            or_in_copy: It writes only for its own reading, so a file that can't be written is copied into memory.
 
         Raises:
             SessionBusyError: another process held the file for too long; nothing was written.
@@ -60,11 +71,13 @@ class Connection:
         while True:
             try:
                 with self._lock:
-                    result = self._transaction(work)
+                    result = self._written(work, is_one_statement)
                 break
             except sqlite3.IntegrityError:
                 raise  # a value that is there already: the caller knows what it means
             except sqlite3.Error as error:
+                if or_in_copy and _primary_code(error) == sqlite3.SQLITE_READONLY:
+                    return self._in_copy(work)
                 until = self._wait_until(error, until)
             await asyncio.sleep(random.uniform(0.002, 0.02))
         self._since_checkpoint += 1
@@ -72,7 +85,7 @@ class Connection:
             self._start_checkpoint()
         return result
 
-    async def read(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+    async def read(self, work: Callable[[sqlite3.Connection], T], otherwise: U) -> T | U:
         """Return what `work` reads, or `otherwise` when there is no file yet, or not the tables."""
         until = 0.0
         while True:
@@ -82,7 +95,7 @@ class Connection:
                 until = self._wait_until(error, until)
             await asyncio.sleep(random.uniform(0.002, 0.02))
 
-    def read_now(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+    def read_now(self, work: Callable[[sqlite3.Connection], T], otherwise: U) -> T | U:
         """Do what `read` does for callers that can't await; only a file locked for good makes it wait."""
         until = 0.0
         while True:
@@ -97,11 +110,11 @@ class Connection:
         with self._lock:
             if self._closer is not None:
                 self._closer()
-            self._open, self._closer, self._is_writable = None, None, False
+            self._open, self._closer, self._is_prepared = None, None, False
 
     def _wait_until(self, error: sqlite3.Error, until: float) -> float:
         """Return until when to ask again, or raise what the caller should see."""
-        if (getattr(error, "sqlite_errorcode", 0) & 0xFF) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        if _primary_code(error) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise store_error(self._location.path, error) from error
         now = time.monotonic()
         if until and now > until:
@@ -111,32 +124,45 @@ class Connection:
             ) from error
         return until or now + self._lock_timeout
 
-    def _read(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+    def _read(self, work: Callable[[sqlite3.Connection], T], otherwise: U) -> T | U:
         with self._lock:
             path = self._location.path
             if self._open is None and path is not None and not Path(path).exists():
                 return otherwise
             connection = self._connection()
             try:
+                if not self._is_prepared and layout_of(connection) not in (None, LAYOUT):
+                    return self._read_old(connection, work)
                 return work(connection)
             except sqlite3.OperationalError as error:
                 if str(error).startswith("no such table"):
                     return otherwise
                 raise
 
-    def _transaction(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        connection = self._connection()
-        if not self._is_writable:
-            self._prepare(connection)
-        connection.execute("BEGIN IMMEDIATE")
+    def _read_old(self, connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Read a file of an earlier version, which is first brought to the present layout."""
         try:
-            result = work(connection)
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-        return result
+            self._prepare(connection)
+        except sqlite3.OperationalError as error:
+            if _primary_code(error) != sqlite3.SQLITE_READONLY:
+                raise
+            return self._in_copy(work)
+        return work(connection)
+
+    def _in_copy(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` on a copy of the file in memory, in the present layout."""
+        with self._lock, contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
+            self._connection().backup(copy)
+            bring_up_to_date(copy)
+            return work(copy)
+
+    def _written(self, work: Callable[[sqlite3.Connection], T], is_one_statement: bool) -> T:
+        connection = self._connection()
+        if not self._is_prepared:
+            self._prepare(connection)
+        if is_one_statement:
+            return work(connection)
+        return _transaction(connection, work)
 
     def _connection(self) -> sqlite3.Connection:
         if self._open is None:
@@ -159,21 +185,13 @@ class Connection:
         return self._open
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Make the tables that are missing, once a connection."""
+        """Make the tables, or bring those of an earlier layout up to date, once a connection."""
         check_tables(connection, self.file)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_FOR_EMERGENCY}")
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            for statement in (ADK_TABLES + OWN_TABLES).split(";\n"):
-                connection.execute(statement)
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-        self._is_writable = True
+        _transaction(connection, bring_up_to_date)
+        self._is_prepared = True
 
     def _start_checkpoint(self) -> None:
         self._since_checkpoint = 0
@@ -198,6 +216,22 @@ class Connection:
                     connection.close()
         finally:
             self._is_checkpointing = False
+
+
+def _transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        result = work(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return result
+
+
+def _primary_code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def _cannot_open(error: OSError) -> sqlite3.Error:

@@ -1,4 +1,4 @@
-"""Where a session file is, what it holds, and why another file is refused; nothing here writes to it."""
+"""Where a session file is, and why another file is refused; nothing here writes to it."""
 
 from __future__ import annotations
 
@@ -9,52 +9,9 @@ from pathlib import Path
 from urllib.parse import parse_qsl, unquote
 
 from adk_nb.errors import SessionStoreError
+from adk_nb.sessions.sqlite_tables import LAYOUT, layout_of
 
-ADK_TABLES = """
-CREATE TABLE IF NOT EXISTS app_states (app_name TEXT PRIMARY KEY, state TEXT NOT NULL, update_time REAL NOT NULL);
-CREATE TABLE IF NOT EXISTS user_states (
-    app_name TEXT NOT NULL, user_id TEXT NOT NULL, state TEXT NOT NULL, update_time REAL NOT NULL,
-    PRIMARY KEY (app_name, user_id));
-CREATE TABLE IF NOT EXISTS sessions (
-    app_name TEXT NOT NULL, user_id TEXT NOT NULL, id TEXT NOT NULL,
-    state TEXT NOT NULL, create_time REAL NOT NULL, update_time REAL NOT NULL,
-    PRIMARY KEY (app_name, user_id, id));
-CREATE TABLE IF NOT EXISTS events (
-    id TEXT NOT NULL, app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT NOT NULL,
-    invocation_id TEXT NOT NULL, timestamp REAL NOT NULL, event_data TEXT NOT NULL,
-    PRIMARY KEY (app_name, user_id, session_id, id),
-    FOREIGN KEY (app_name, user_id, session_id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
-"""
-"""google-adk's own tables: both programs read and write them."""
-
-OWN_TABLES = """
-CREATE TABLE IF NOT EXISTS adk_nb_about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-INSERT OR IGNORE INTO adk_nb_about VALUES ('layout', '1');
-CREATE TABLE IF NOT EXISTS adk_nb_invocations (
-    number INTEGER PRIMARY KEY,
-    app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT NOT NULL, invocation_id TEXT NOT NULL,
-    UNIQUE (app_name, user_id, session_id, invocation_id),
-    FOREIGN KEY (app_name, user_id, session_id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
-CREATE TABLE IF NOT EXISTS adk_nb_runs (
-    number INTEGER PRIMARY KEY,
-    invocation INTEGER NOT NULL REFERENCES adk_nb_invocations (number) ON DELETE CASCADE,
-    path TEXT NOT NULL, parent TEXT NOT NULL, name TEXT NOT NULL, status TEXT NOT NULL,
-    is_open INTEGER NOT NULL, completed REAL, record TEXT NOT NULL,
-    UNIQUE (invocation, path));
-CREATE INDEX IF NOT EXISTS adk_nb_runs_order ON adk_nb_runs (invocation, is_open, parent, name, completed);
-CREATE TABLE IF NOT EXISTS adk_nb_questions (
-    app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT NOT NULL, interrupt_id TEXT NOT NULL,
-    run INTEGER NOT NULL REFERENCES adk_nb_runs (number) ON DELETE CASCADE,
-    PRIMARY KEY (app_name, user_id, session_id, interrupt_id, run)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS adk_nb_questions_run ON adk_nb_questions (run);
-CREATE TABLE IF NOT EXISTS adk_nb_locks (
-    app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT NOT NULL,
-    host TEXT NOT NULL, pid INTEGER NOT NULL, process_start TEXT NOT NULL, invocation_id TEXT, since REAL NOT NULL,
-    PRIMARY KEY (app_name, user_id, session_id),
-    FOREIGN KEY (app_name, user_id, session_id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
-"""
-
-_LAYOUT = "1"
+_READ_LAYOUTS = ("1", LAYOUT)
 _MAGIC = b"SQLite format 3\x00"
 _SCHEMES = ("sqlite:", "sqlite+aiosqlite:")
 
@@ -146,7 +103,7 @@ def check_file(location: Location) -> None:
 
 def check_tables(connection: sqlite3.Connection, path: str) -> None:
     """Refuse a database whose tables are another program's, another service's or a later version's."""
-    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")}
     if not names - {"sqlite_sequence"}:
         return
     columns = {name: _columns(connection, name) for name in ("sessions", "events")}
@@ -167,12 +124,16 @@ def check_tables(connection: sqlite3.Connection, path: str) -> None:
     if any(not needed <= columns[name].keys() for name, needed in expected.items()):
         shown = ", ".join(sorted(names)[:4])
         raise _refusal(path, f"is another program's database (tables {shown})", "Give another file.")
-    if "adk_nb_about" in names:
-        layout = connection.execute("SELECT value FROM adk_nb_about WHERE name = 'layout'").fetchone()
-        if layout is not None and layout[0] != _LAYOUT:
-            raise _refusal(
-                path, f"has layout {layout[0]}, from a later adk_nb (this one writes {_LAYOUT})", "Upgrade adk_nb."
-            )
+    layout = layout_of(connection)
+    if layout is not None and layout not in _READ_LAYOUTS:
+        raise _refusal(path, f"has layout {layout}, from a later adk_nb (this one writes {LAYOUT})", "Upgrade adk_nb.")
+    unknown = sorted(name for table in expected for name in columns[table].keys() - expected[table] - {"rowid"})
+    if unknown:
+        raise _refusal(
+            path,
+            f"has columns that this adk_nb doesn't know ({', '.join(unknown)}), from a later google-adk",
+            "Upgrade adk_nb, or give another file.",
+        )
 
 
 def store_error(path: str | None, error: sqlite3.Error) -> SessionStoreError:

@@ -33,10 +33,8 @@ class SessionLock:
             now = self._holder(connection)
             if now != holder:
                 raise SessionBusyError(self._busy(now or holder))
-            try:
-                connection.execute(_TAKE, (*self._key, *own, self._invocation_id, time.time()))
-            except sqlite3.IntegrityError:
-                raise SessionNotFoundError(not_found(self._key, f"in {self._connection.file}")) from None
+            if connection.execute(_TAKE, (*own, self._invocation_id, time.time(), *self._key)).rowcount != 1:
+                raise SessionNotFoundError(not_found(self._key, f"in {self._connection.file}"))
 
         await self._connection.write(work)
 
@@ -46,7 +44,7 @@ class SessionLock:
         # A lock that can't be given back now is taken over later: this process knows it for its own, and others see
         # when the process is gone.
         with contextlib.suppress(SessionBusyError, SessionStoreError):
-            await self._connection.write(lambda connection: connection.execute(_GIVE, (*self._key, *this_process())))
+            await self._connection.write(lambda connection: connection.execute(_GIVE, (*this_process(), *self._key)))
 
     def _holder(self, connection: sqlite3.Connection) -> Any:
         return connection.execute(_HOLDER, self._key).fetchone()
@@ -61,7 +59,10 @@ class SessionLock:
         )
 
 
-_ONE = "app_name = ? AND user_id = ? AND session_id = ?"
-_HOLDER = f"SELECT host, pid, process_start, invocation_id, since FROM adk_nb_locks WHERE {_ONE}"
-_TAKE = "INSERT OR REPLACE INTO adk_nb_locks VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-_GIVE = f"DELETE FROM adk_nb_locks WHERE {_ONE} AND host = ? AND pid = ? AND process_start = ?"
+_NUMBER = "(SELECT number FROM adk_nb_sessions WHERE app_name = ? AND user_id = ? AND id = ?)"
+_HOLDER = f"SELECT host, pid, process_start, invocation_id, since FROM adk_nb_locks WHERE session = {_NUMBER}"
+_TAKE = (
+    "INSERT OR REPLACE INTO adk_nb_locks SELECT number, ?, ?, ?, ?, ? FROM adk_nb_sessions "
+    "WHERE app_name = ? AND user_id = ? AND id = ?"
+)
+_GIVE = f"DELETE FROM adk_nb_locks WHERE host = ? AND pid = ? AND process_start = ? AND session = {_NUMBER}"

@@ -7,11 +7,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from adk_nb.events.event import Event
-from adk_nb.events.record import NodeRun
+from adk_nb.events.record import NodeRun, Status
 from adk_nb.events.stored import run_from_json
 from adk_nb.sessions.refusals import take_temporary
 from adk_nb.sessions.session import show_event
 from adk_nb.sessions.sqlite_connection import Connection
+from adk_nb.sessions.sqlite_filing import file_records, is_filed
 from adk_nb.sessions.sqlite_knowledge import Append, Knowledge
 
 
@@ -39,68 +40,107 @@ class SqliteLog:
 
     async def run_at(self, invocation_id: str, path: str) -> NodeRun | None:
         """Return the record at a path, `None` when nothing ran there."""
-        return await self._one(invocation_id, _AT, path=path)
+        return _first(await self._runs(invocation_id, _AT, path=path))
 
     async def open_runs(self, invocation_id: str) -> list[NodeRun]:
-        """Return the open records, in the order of their first append."""
-        return await self._several(invocation_id, _OPEN)
+        """Return the records not completed or held by a gathering join, in the order of their first append."""
+        runs = await self._runs(invocation_id, _OPEN)
+        gathering = {run.path for run in runs if run.status is Status.GATHERING}
+        return [run for run in runs if not run.is_finished or gathering.intersection(run.held_for)]
 
     async def latest_runs(self, invocation_id: str, parent: str) -> list[NodeRun]:
         """Return, for each node directly below `parent`, its record completed last, in the order of completion."""
-        return await self._several(invocation_id, _LATEST, parent=parent)
+        return await self._runs(invocation_id, _LATEST, parent=parent)
 
     async def child_runs(self, invocation_id: str, parent: str) -> list[NodeRun]:
         """Return all records directly below `parent`, in the order of their first append."""
-        return await self._several(invocation_id, _CHILDREN, parent=parent)
+        return await self._runs(invocation_id, _CHILDREN, parent=parent)
 
     async def asking_run(self, interrupt_id: str) -> NodeRun | None:
-        """Return the newest record that asked this question, `None` when nobody did."""
-        values = (*self._known.key, interrupt_id)
-        return _run(await self._connection.read(lambda c: c.execute(_ASKING, values).fetchone(), None))
+        """Return the newest record in which this question waits for an answer, else the newest that asked it."""
+        values = {"session": self._known.number, "interrupt_id": interrupt_id}
+        newest = _first(await self._read(lambda connection: _records(connection, _ASKED_LAST, values)))
+        if newest is None or newest.waits_for(interrupt_id):
+            return newest
+        asked = await self._read(lambda connection: _records(connection, _ASKED_AND_OPEN, values))
+        return next((run for run in asked if run.waits_for(interrupt_id)), newest)
 
     async def root_run(self, invocation_id: str | None = None) -> NodeRun | None:
         """Return the root record of an invocation, or of the newest one."""
-        if invocation_id is not None:
-            return await self._one(invocation_id, f"{_CHILDREN} LIMIT 1", parent="")
+        return _first(await self._runs(invocation_id, f"{_CHILDREN} LIMIT 1", parent=""))
 
-        def work(connection: sqlite3.Connection) -> Any:
-            newest = connection.execute(_NEWEST, self._known.key).fetchone()
-            values = {"invocation": newest[0], "parent": ""} if newest else {}
-            return newest and connection.execute(f"{_CHILDREN} LIMIT 1", values).fetchone()
+    async def _runs(self, invocation_id: str | None, query: str, **values: Any) -> list[NodeRun]:
+        """Return the records that a query finds in an invocation, or in the newest one."""
 
-        return _run(await self._connection.read(work, None))
+        def work(connection: sqlite3.Connection) -> list[NodeRun]:
+            if invocation_id is None:
+                row = connection.execute(_NEWEST, (self._known.number,)).fetchone()
+            else:
+                row = connection.execute(_INVOCATION, (self._known.number, invocation_id)).fetchone()
+            return _records(connection, query, {"invocation": row[0], **values}) if row else []
 
-    async def _one(self, invocation_id: str, query: str, **values: Any) -> NodeRun | None:
-        return _run(next(iter(await self._rows(invocation_id, query, values)), None))
+        return await self._read(work)
 
-    async def _several(self, invocation_id: str, query: str, **values: Any) -> list[NodeRun]:
-        return [run_from_json(row[0]) for row in await self._rows(invocation_id, query, values)]
+    async def _read(self, work: Callable[[sqlite3.Connection], list[NodeRun]]) -> list[NodeRun]:
+        number = self._known.number
+        if number is None:
+            return []
 
-    async def _rows(self, invocation_id: str, query: str, values: dict[str, Any]) -> list[Any]:
-        def work(connection: sqlite3.Connection) -> list[Any]:
-            row = connection.execute(_INVOCATION, (*self._known.key, invocation_id)).fetchone()
-            return connection.execute(query, {"invocation": row[0], **values}).fetchall() if row else []
+        def work_if_filed(connection: sqlite3.Connection) -> list[NodeRun] | None:
+            return work(connection) if is_filed(connection, number) else None
 
-        return await self._connection.read(work, [])
+        found: list[NodeRun] | None = await self._connection.read(work_if_filed, [])
+        if found is not None:
+            return found
+
+        def file_and_work(connection: sqlite3.Connection) -> list[NodeRun]:
+            file_records(connection, number)
+            return work(connection)
+
+        return await self._connection.write(file_and_work, or_in_copy=True)
 
 
-def _run(row: Any) -> NodeRun | None:
-    return run_from_json(row[0]) if row else None
+def _records(connection: sqlite3.Connection, query: str, values: dict[str, Any]) -> list[NodeRun]:
+    """Return the records whose step and line a query finds."""
+    steps: dict[int, list[str]] = {}
+    found = []
+    for step, line in connection.execute(query, values).fetchall():
+        texts = steps.get(step)
+        if texts is None:
+            row = connection.execute("SELECT records FROM adk_nb_steps WHERE number = ?", (step,)).fetchone()
+            texts = steps[step] = row[0].split("\n")
+        found.append(run_from_json(texts[line]))
+    return found
 
 
-_OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
-_INVOCATION = f"SELECT number FROM adk_nb_invocations WHERE {_OF_SESSION} AND invocation_id = ?"
-_NEWEST = f"SELECT number FROM adk_nb_invocations WHERE {_OF_SESSION} ORDER BY number DESC LIMIT 1"
-_ASKING = (
-    f"SELECT record FROM adk_nb_questions JOIN adk_nb_runs ON number = run WHERE {_OF_SESSION} AND interrupt_id = ? "
-    "ORDER BY run DESC LIMIT 1"
+def _first(runs: list[NodeRun]) -> NodeRun | None:
+    return runs[0] if runs else None
+
+
+_INVOCATION = "SELECT number FROM adk_nb_invocations WHERE session = ? AND invocation_id = ?"
+_NEWEST = "SELECT number FROM adk_nb_invocations WHERE session = ? ORDER BY number DESC LIMIT 1"
+_ASKED = (
+    "SELECT step, line FROM adk_nb_questions JOIN adk_nb_runs ON number = run "
+    "WHERE session = :session AND interrupt_id = :interrupt_id"
 )
-_AT = "SELECT record FROM adk_nb_runs WHERE invocation = :invocation AND path = :path"
-_OPEN = "SELECT record FROM adk_nb_runs WHERE invocation = :invocation AND is_open = 1 ORDER BY number"
+_ASKED_LAST = f"{_ASKED} ORDER BY run DESC LIMIT 1"
+_ASKED_AND_OPEN = f"{_ASKED} AND is_open = 1 ORDER BY run DESC"
+_AT = "SELECT step, line FROM adk_nb_runs WHERE invocation = :invocation AND path = :path"
 _CHILDREN = (
-    "SELECT record FROM adk_nb_runs WHERE invocation = :invocation AND is_open IN (0, 1) AND parent = :parent "
+    "SELECT step, line FROM adk_nb_runs WHERE invocation = :invocation AND is_open IN (0, 1) AND parent = :parent "
     "ORDER BY number"
 )
+_OPEN = """
+SELECT step, line FROM (
+    SELECT number, step, line FROM adk_nb_runs WHERE invocation = :invocation AND is_open = 1
+    UNION
+    SELECT run.number, run.step, run.line
+    FROM adk_nb_runs AS gathering
+    JOIN adk_nb_held AS held ON held.invocation = gathering.invocation AND held.join_path = gathering.path
+    JOIN adk_nb_runs AS run ON run.number = held.run
+    WHERE gathering.invocation = :invocation AND gathering.is_open = 1 AND gathering.status = 'gathering')
+ORDER BY number
+"""
 _LATEST = """
 WITH RECURSIVE names (name) AS (
     SELECT min(name) FROM adk_nb_runs WHERE invocation = :invocation AND is_open = 0 AND parent = :parent
@@ -108,15 +148,10 @@ WITH RECURSIVE names (name) AS (
     SELECT (SELECT min(name) FROM adk_nb_runs
             WHERE invocation = :invocation AND is_open = 0 AND parent = :parent AND name > names.name)
     FROM names WHERE names.name IS NOT NULL),
-closed (number) AS (
+latest (number) AS (
     SELECT (SELECT number FROM adk_nb_runs
             WHERE invocation = :invocation AND is_open = 0 AND parent = :parent AND name = names.name
             ORDER BY completed DESC LIMIT 1)
-    FROM names WHERE names.name IS NOT NULL),
-last_ones (name, completed, record) AS (
-    SELECT name, completed, record FROM adk_nb_runs WHERE number IN closed
-    UNION ALL
-    SELECT name, completed, record FROM adk_nb_runs
-    WHERE invocation = :invocation AND is_open = 1 AND parent = :parent AND completed IS NOT NULL)
-SELECT record, max(completed) AS last FROM last_ones GROUP BY name ORDER BY last
+    FROM names WHERE names.name IS NOT NULL)
+SELECT step, line FROM adk_nb_runs WHERE number IN latest ORDER BY completed
 """

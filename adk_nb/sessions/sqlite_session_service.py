@@ -21,11 +21,13 @@ from adk_nb.sessions.refusals import already_exists, checked_state, not_found, t
 from adk_nb.sessions.session import Session, adopt, handle_of, key_of, new_session, show_delta, show_event
 from adk_nb.sessions.sqlite_connection import Connection
 from adk_nb.sessions.sqlite_file import check_file, locate
+from adk_nb.sessions.sqlite_filing import FILE_AFTER, file_records
 from adk_nb.sessions.sqlite_knowledge import (
     Append,
     Key,
     Knowledge,
     Moved,
+    Row,
     load_state,
     stale,
     write_shared_state,
@@ -79,16 +81,16 @@ class SqliteSessionService(BaseSessionService):
         key = (app_name, user_id, session_id or new_id())
         now = time.time()
 
-        def work(connection: sqlite3.Connection) -> dict[str, Any]:
+        def work(connection: sqlite3.Connection) -> tuple[Knowledge, dict[str, Any]]:
             try:
                 connection.execute(_CREATE, (*key, state_to_json(pack_each(own)), now, now))
             except sqlite3.IntegrityError:
                 raise AlreadyExistsError(already_exists(key)) from None
             write_shared_state(connection.execute, key, app, user, now)
-            return _shared_state(connection, key)
+            known = self._knowledge(connection, key, connection.execute(_VERSION, key).fetchone())
+            return known, _shared_state(connection, key)
 
-        shared = await self._connection.write(work)
-        known = self._remember(Knowledge(key, now, self._read_events))
+        known, shared = await self._connection.write(work)
         known.state = pack_each(own)
         return new_session(known, key, {**thawed(own), **shared}, last_update_time=now)
 
@@ -102,14 +104,14 @@ class SqliteSessionService(BaseSessionService):
         key = (app_name, user_id, session_id)
 
         def work(connection: sqlite3.Connection) -> Session | None:
-            row = connection.execute(_SESSION, key).fetchone()
+            row = _session(connection, key)
             if row is None:
                 return None
-            known = self._knowledge(key, row[1])
+            known = self._knowledge(connection, key, row[1:])
             known.state = load_state(row[0])
             state = {**unpack_each(known.state), **_shared_state(connection, key)}
             events = None if config is None else _events(connection, key, config)
-            return new_session(known, key, state, last_update_time=row[1], events=events)
+            return new_session(known, key, state, last_update_time=known.time, events=events)
 
         return await self._connection.read(work, None)
 
@@ -128,7 +130,7 @@ class SqliteSessionService(BaseSessionService):
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """Remove a session with its events; nothing happens when there is none with this id."""
         key = (app_name, user_id, session_id)
-        if not await self._connection.read(lambda connection: connection.execute(_SESSION, key).fetchone(), None):
+        if not await self._connection.read(lambda connection: _session(connection, key), None):
             return
         await self._connection.write(lambda connection: connection.execute(_DELETE, key))
         known = self._known.pop(key, None)
@@ -184,39 +186,85 @@ class SqliteSessionService(BaseSessionService):
         is_new = True
         while True:
             known.check(self._connection.file)
+            if known.number is None:
+                await self._take_number(known)
+            if known.attempted is not None:
+                await self._explain(known)
             try:
-                await self._connection.write(append.write)
+                await self._connection.write(append.write, is_one_statement=append.is_one_statement)
             except Moved:
                 await self._explain(known)
             except sqlite3.IntegrityError:
-                append, is_new = await self._connection.write(append.without_event), False
+                if await self._explain(known):
+                    append, is_new = await self._connection.write(append.without_event), False
             else:
                 append.commit()
-                return is_new
+                break
+        if known.step - known.filed >= FILE_AFTER:
+            await self._file(known)
+        return is_new
 
-    async def _explain(self, known: Knowledge) -> None:
-        """Say why a session's version isn't the known one; come back when it was our own append, broken off."""
-        row = await self._connection.read(lambda connection: connection.execute(_SESSION, known.key).fetchone(), None)
-        if row is None:
+    async def _file(self, known: Knowledge) -> None:
+        number = known.number
+        assert number is not None  # something was appended
+
+        def work(connection: sqlite3.Connection) -> None:
+            file_records(connection, number)
+
+        await self._connection.write(work)
+        known.filed = known.step
+
+    async def _take_number(self, known: Knowledge) -> None:
+        """Learn the number of a session of which only the time of its last update is known.
+
+        So it is with listed sessions, and with a file that only google-adk has written to: it gets our layout now.
+        """
+        found = await self._connection.write(lambda connection: connection.execute(_VERSION, known.key).fetchone())
+        if found is None:
+            known.is_deleted = True
+        elif found[2] != known.time:
+            known.is_stale = True
+        else:
+            known.take_version(found)
+        known.check(self._connection.file)
+
+    async def _explain(self, known: Knowledge) -> bool:
+        """Say why an append failed, if others are the reason; `True` when the newest step is the one that is known.
+
+        Comes back with `False` when the newest step is of an append of our own, broken off after it was stored.
+        """
+
+        def work(connection: sqlite3.Connection) -> tuple[Row | None, bool]:
+            version = connection.execute(_VERSION, known.key).fetchone()
+            return version, version is not None and _is_own(connection, known, version)
+
+        version, is_own = await self._connection.read(work, (None, False))
+        if version is None or version[0] != known.number:
             known.is_deleted = True
             raise SessionNotFoundError(not_found(known.key, f"in {self._connection.file}"))
-        if row[1] == known.attempted:
-            known.version, known.attempted = row[1], None
+        if is_own:
+            known.take_version(version)
             known.forget_details()
-            return
-        known.is_stale = True
-        raise stale(known.key)
+        elif version[1] != known.step:
+            known.is_stale = True
+            raise stale(known.key)
+        known.attempted = None
+        return not is_own
 
-    def _knowledge(self, key: Key, version: float) -> Knowledge:
-        """Return what is known of a session whose version in the file has just been read."""
+    def _knowledge(self, connection: sqlite3.Connection, key: Key, version: Row) -> Knowledge:
+        """Return what is known of a session whose version has just been read."""
         known = self._known.get(key)
-        if known is not None and version == known.attempted != known.version:
-            known.version, known.attempted = version, None
+        if known is not None and known.attempted is not None and _is_own(connection, known, version):
+            known.take_version(version)
             known.forget_details()
-        if known is not None and (known.version != version or known.is_stale):
+        if known is not None and (known.version != version[:3] or known.is_stale):
             known.is_stale = True
             known = None
-        return self._remember(known or Knowledge(key, version, self._read_events))
+        if known is None:
+            known = Knowledge(key, self._read_events)
+        known.take_version(version)
+        known.attempted = None
+        return self._remember(known)
 
     def _remember(self, known: Knowledge) -> Knowledge:
         self._known[known.key] = known
@@ -229,10 +277,14 @@ class SqliteSessionService(BaseSessionService):
         key = key_of(session)
         known = handle_of(session)
         if not isinstance(known, Knowledge):
-            row = self._connection.read_now(lambda connection: connection.execute(_SESSION, key).fetchone(), None)
-            if row is None:
+
+            def work(connection: sqlite3.Connection) -> Knowledge | None:
+                row = _session(connection, key)
+                return None if row is None else self._knowledge(connection, key, row[1:])
+
+            known = self._connection.read_now(work, None)
+            if known is None:
                 raise SessionNotFoundError(not_found(key, f"in {self._connection.file}"))
-            known = self._knowledge(key, row[1])
             adopt(session, known)
         known.check(self._connection.file)
         return known
@@ -241,9 +293,30 @@ class SqliteSessionService(BaseSessionService):
         return self._connection.read_now(lambda connection: _events(connection, key, None), [])
 
     def _listed(self, key: Key, row: Any, connection: sqlite3.Connection) -> Session:
-        known = self._known.get(key) or Knowledge(key, row[3], self._read_events)
+        known = self._known.get(key)
+        if known is None:
+            known = Knowledge(key, self._read_events)
+            known.time = row[3]
         state = {**unpack_each(load_state(row[2])), **_shared_state(connection, key)}
         return new_session(known, key, state, last_update_time=row[3], events=[])
+
+
+def _is_own(connection: sqlite3.Connection, known: Knowledge, version: Row) -> bool:
+    """Say whether the newest step is that of our append which was begun last, and perhaps broken off."""
+    is_next = version[1] == known.step + 1
+    return is_next and bool(connection.execute(_STEP, (version[1],)).fetchone() == known.attempted)
+
+
+def _session(connection: sqlite3.Connection, key: Key) -> Row | None:
+    """Return a session's state and version, also from a file in which only google-adk has written."""
+    try:
+        row: Row | None = connection.execute(_SESSION, key).fetchone()
+    except sqlite3.OperationalError as error:
+        if not str(error).startswith("no such table"):
+            raise
+        found = connection.execute(_ADK_SESSION, key).fetchone()
+        row = None if found is None else (found[0], None, 0, found[1], 0)
+    return row
 
 
 def _shared_state(connection: sqlite3.Connection, key: Key) -> dict[str, Any]:
@@ -270,9 +343,25 @@ def _events(connection: sqlite3.Connection, key: Key, config: GetSessionConfig |
 
 
 _ONE = "app_name = ? AND user_id = ? AND id = ?"
-_CREATE = "INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time) VALUES (?, ?, ?, ?, ?, ?)"
-_SESSION = f"SELECT state, update_time FROM sessions WHERE {_ONE}"
-_DELETE = f"DELETE FROM sessions WHERE {_ONE}"
+_CREATE = (
+    "INSERT INTO adk_nb_sessions (app_name, user_id, id, state, create_time, update_time) VALUES (?, ?, ?, ?, ?, ?)"
+)
+_NEWEST = (
+    "FROM adk_nb_sessions AS session JOIN adk_nb_steps AS newest ON newest.number = ("
+    "SELECT max(number) FROM adk_nb_steps AS step WHERE step.number < (session.number + 1) << 32) "
+    f"WHERE {_ONE}"
+)
+_NUMBERS = (
+    "session.number, newest.number, max(session.update_time, newest.time), max(session.filed, session.number << 32)"
+)
+_VERSION = f"SELECT {_NUMBERS} {_NEWEST}"
+_SESSION = f"SELECT session.state, {_NUMBERS} {_NEWEST}"
+_ADK_SESSION = f"SELECT state, update_time FROM sessions WHERE {_ONE}"
+_STEP = (
+    "SELECT number, session, time, event_id, invocation_id, timestamp, event_data, records FROM adk_nb_steps "
+    "WHERE number = ?"
+)
+_DELETE = f"DELETE FROM adk_nb_sessions WHERE {_ONE}"
 _COLUMNS = "SELECT user_id, id, state, update_time FROM sessions"
 _LIST_ALL = f"{_COLUMNS} WHERE app_name = ? ORDER BY update_time, rowid"
 _LIST = f"{_COLUMNS} WHERE app_name = ? AND user_id = ? ORDER BY update_time, rowid"
