@@ -175,15 +175,6 @@ def test_a_run_inside_a_run_of_the_same_session_is_refused() -> None:
     run(test)
 
 
-@pytest.mark.parametrize("arguments", [{"app": object()}, {"plugins": [object()], "node": echo}])
-def test_what_is_not_there_yet_is_refused(arguments: dict[str, Any]) -> None:
-    """Arguments of ADK's that do nothing yet are refused with what to do, not taken in silence."""
-    with pytest.raises(ConfigurationError, match="not there yet"):
-        Runner(session_service=InMemorySessionService(), **arguments)
-    with pytest.raises(ConfigurationError, match="not there yet"):
-        InMemoryRunner(node=echo).run_async(user_id="u", session_id="s", abort_signal=asyncio.Event())
-
-
 def test_a_runner_closes_with_its_block() -> None:
     """`async with` gives the runner and ends with everything written."""
 

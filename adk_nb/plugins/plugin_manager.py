@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from google.genai import types
 
@@ -13,6 +13,8 @@ from adk_nb.events.event import Event
 from adk_nb.events.response import LlmResponse
 from adk_nb.plugins.base_plugin import BasePlugin
 from adk_nb.workflow.context import Context, InvocationContext
+
+T = TypeVar("T")
 
 
 class PluginManager:
@@ -59,20 +61,20 @@ class PluginManager:
     ) -> types.Content | None:
         """Ask for a message in place of the user's."""
         return await self._ask(
-            "on_user_message_callback", invocation_context=invocation_context, user_message=user_message
+            types.Content, "on_user_message_callback", invocation_context=invocation_context, user_message=user_message
         )
 
     async def run_before_run_callback(self, *, invocation_context: InvocationContext) -> types.Content | None:
         """Ask for a message in place of the run."""
-        return await self._ask("before_run_callback", invocation_context=invocation_context)
+        return await self._ask(types.Content, "before_run_callback", invocation_context=invocation_context)
 
     async def run_on_event_callback(self, *, invocation_context: InvocationContext, event: Event) -> Event | None:
         """Ask for an event in place of this one."""
-        return await self._ask("on_event_callback", invocation_context=invocation_context, event=event)
+        return await self._ask(Event, "on_event_callback", invocation_context=invocation_context, event=event)
 
     async def run_after_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """Tell of the end of a run."""
-        await self._ask("after_run_callback", invocation_context=invocation_context)
+        await self._ask(object, "after_run_callback", invocation_context=invocation_context)
 
     async def run_on_run_error_callback(self, *, invocation_context: InvocationContext, error: Exception) -> None:
         """Tell of the error that a run ends with."""
@@ -80,11 +82,11 @@ class PluginManager:
 
     async def run_before_agent_callback(self, *, agent: Any, callback_context: Context) -> types.Content | None:
         """Ask for a message in place of an agent's run."""
-        return await self._ask("before_agent_callback", agent=agent, callback_context=callback_context)
+        return await self._ask(types.Content, "before_agent_callback", agent=agent, callback_context=callback_context)
 
     async def run_after_agent_callback(self, *, agent: Any, callback_context: Context) -> types.Content | None:
         """Ask for a message to add to what an agent said."""
-        return await self._ask("after_agent_callback", agent=agent, callback_context=callback_context)
+        return await self._ask(types.Content, "after_agent_callback", agent=agent, callback_context=callback_context)
 
     async def run_on_agent_error_callback(self, *, agent: Any, callback_context: Context, error: Exception) -> None:
         """Tell of the error that an agent failed with."""
@@ -92,34 +94,42 @@ class PluginManager:
 
     async def run_before_model_callback(self, *, callback_context: Context, llm_request: Any) -> LlmResponse | None:
         """Ask for a response in place of the model's."""
-        return await self._ask("before_model_callback", callback_context=callback_context, llm_request=llm_request)
+        return await self._ask(
+            LlmResponse, "before_model_callback", callback_context=callback_context, llm_request=llm_request
+        )
 
     async def run_after_model_callback(
         self, *, callback_context: Context, llm_response: LlmResponse
     ) -> LlmResponse | None:
         """Ask for a response in place of the one that the model gave."""
-        return await self._ask("after_model_callback", callback_context=callback_context, llm_response=llm_response)
+        return await self._ask(
+            LlmResponse, "after_model_callback", callback_context=callback_context, llm_response=llm_response
+        )
 
     async def run_on_model_error_callback(
         self, *, callback_context: Context, llm_request: Any, error: Exception
     ) -> LlmResponse | None:
         """Ask for a response to go on with where the model failed."""
         return await self._ask(
-            "on_model_error_callback", callback_context=callback_context, llm_request=llm_request, error=error
+            LlmResponse,
+            "on_model_error_callback",
+            callback_context=callback_context,
+            llm_request=llm_request,
+            error=error,
         )
 
     async def run_before_tool_callback(
         self, *, tool: Any, tool_args: dict[str, Any], tool_context: Context
     ) -> dict[str, Any] | None:
         """Ask for a result in place of the tool's."""
-        return await self._ask("before_tool_callback", tool=tool, tool_args=tool_args, tool_context=tool_context)
+        return await self._ask(dict, "before_tool_callback", tool=tool, tool_args=tool_args, tool_context=tool_context)
 
     async def run_after_tool_callback(
         self, *, tool: Any, tool_args: dict[str, Any], tool_context: Context, result: Any
     ) -> dict[str, Any] | None:
         """Ask for a result in place of the one that the tool gave."""
         return await self._ask(
-            "after_tool_callback", tool=tool, tool_args=tool_args, tool_context=tool_context, result=result
+            dict, "after_tool_callback", tool=tool, tool_args=tool_args, tool_context=tool_context, result=result
         )
 
     async def run_on_tool_error_callback(
@@ -127,7 +137,7 @@ class PluginManager:
     ) -> dict[str, Any] | None:
         """Ask for a result to go on with where the tool failed."""
         return await self._ask(
-            "on_tool_error_callback", tool=tool, tool_args=tool_args, tool_context=tool_context, error=error
+            dict, "on_tool_error_callback", tool=tool, tool_args=tool_args, tool_context=tool_context, error=error
         )
 
     async def close(self) -> None:
@@ -145,17 +155,25 @@ class PluginManager:
                 failed[plugin.name] = error
         if failed:
             told = ", ".join(f"{name!r}: {_told(error, self.close_timeout)}" for name, error in failed.items())
-            error = PluginError(f"Failed to close plugins: {told}. The others are closed.", next(iter(failed)), "close")
-            raise error from next(iter(failed.values()))
+            name, cause = next(iter(failed.items()))
+            raise PluginError(f"Failed to close plugins: {told}. The others are closed.", name, "close") from cause
 
-    async def _ask(self, hook: str, **arguments: Any) -> Any:
+    async def _ask(self, kind: type[T], hook: str, **arguments: Any) -> T | None:
         for plugin in self.plugins:
             try:
                 answer = await getattr(plugin, hook)(**arguments)
             except Exception as error:  # a plugin's own failure, whatever it is
                 raise _failure(plugin, hook, error) from error
-            if answer is not None:
-                return answer
+            if answer is None:
+                continue
+            if not isinstance(answer, kind):
+                raise PluginError(
+                    f"Plugin {plugin.name!r} returned {answer!r:.80} from {hook!r}: return an object of the class "
+                    f"{kind.__name__}, or None to let things go on as they are.",
+                    plugin.name,
+                    hook,
+                )
+            return answer
         return None
 
     async def _tell(self, hook: str, cause: Exception, **arguments: Any) -> None:

@@ -26,7 +26,7 @@ from adk_nb.workflow.decide import Begun, Command, Continued, Ended, Keep, Settl
 from adk_nb.workflow.execution import ChildFailure, Execution, kept, open_ids
 from adk_nb.workflow.nodes import BaseNode
 from adk_nb.workflow.ports import RunLog
-from adk_nb.workflow.publish import enrich, is_empty
+from adk_nb.workflow.publish import Review, enrich, enrich_reviewed, is_empty
 from adk_nb.workflow.retry import next_delay_s
 from adk_nb.workflow.run_state import GraphState, restore_graph
 from adk_nb.workflow.state_schema import state_check
@@ -43,7 +43,13 @@ class Engine:
     """Runs one invocation of one root node."""
 
     def __init__(
-        self, *, invocation: InvocationContext, log: RunLog, deliver: Deliver, on_run: OnRun | None = None
+        self,
+        *,
+        invocation: InvocationContext,
+        log: RunLog,
+        deliver: Deliver,
+        on_run: OnRun | None = None,
+        review: Review | None = None,
     ) -> None:
         """Prepare to run; nothing happens before `run_root`.
 
@@ -52,11 +58,13 @@ class Engine:
             log: Where events and records are kept.
             deliver: Takes each event after it was stored.
             on_run: Told of each change of a record.
+            review: Awaited with each event of a node before anything is made of it; it may change the event.
         """
         self.invocation = invocation
         self.log = log
         self.deliver = deliver
         self.on_run = on_run
+        self.review = review
         self.loop = asyncio.get_running_loop()
         self._root_task: asyncio.Task[Any] | None = None
         self._is_out_of_time = False
@@ -88,6 +96,9 @@ class Engine:
         task = execution.task = self._root_task = asyncio.current_task()
         assert task is not None  # a coroutine of a task
         max_seconds = self.allowance.limits.max_seconds
+        execution.is_off_loop = (
+            max_seconds is not None or self.invocation.run_config.tool_thread_pool_config is not None
+        )
         timer = None if max_seconds is None else self.loop.call_later(max_seconds, self._time_is_up, task)
         try:
             await self.execute(execution)
@@ -102,6 +113,7 @@ class Engine:
                 run.stop(self.allowance.reached, self.allowance.sentence())
                 self._unstored.append(run)
                 self.tell(run)
+            self.invocation.close_threads()
             await self.store(None, [])
         if run.status is Status.FAILED and execution.error is not None:
             raise execution.error
@@ -170,7 +182,10 @@ class Engine:
     def _below(self, parent: Execution, state: GraphState, run: NodeRun) -> Execution:
         claims = (parent, *parent.claims) if state.graph.is_terminal(run.name) else ()
         is_fresh = not run.attempts and run.path not in self.ready
-        return parent.below(state.graph.node(run.name), run, claims, is_fresh)
+        child = parent.below(state.graph.node(run.name), run, claims, is_fresh)
+        if len(state.running) > 1:
+            child.is_off_loop = True
+        return child
 
     def _start(self, parent: Execution, state: GraphState, run: NodeRun) -> None:
         child = self._below(parent, state, run)
@@ -261,7 +276,8 @@ class Engine:
     async def _attempt(self, execution: Execution, number: int) -> Event | None:
         """Run the body once; return the event that is to be stored with the end of the run."""
         run, node = execution.run, execution.node
-        place = Place(run, number, run.answers, execution, state_check(execution.state_schemas, node))
+        check = state_check(execution.state_schemas, node)
+        place = Place(run, number, run.answers, execution, check, execution.is_off_loop)
         context = execution.context = Context(self.invocation, node=node, place=place)
         node_input = snapshot(run.input)
         if node.timeout is None:
@@ -281,11 +297,17 @@ class Engine:
             if node.returns_once:
                 last = node.as_event(await node.call(ctx=context, node_input=node.checked_input(node_input)))
                 if last is not None:
-                    enrich(execution, context, last)
+                    if self.review is None:
+                        enrich(execution, context, last)
+                    else:
+                        await enrich_reviewed(execution, context, last, self.review)
             else:
                 async with contextlib.aclosing(node.run(ctx=context, node_input=node_input)) as events:
                     async for event in events:
-                        enrich(execution, context, event)
+                        if self.review is None:
+                            enrich(execution, context, event)
+                        else:
+                            await enrich_reviewed(execution, context, event, self.review)
                         await self._emit(execution, event)
         except NodeInterruptedError as signal:
             run.open_below = signal.interrupt_ids
@@ -360,8 +382,12 @@ class Engine:
         if delay is None:
             execution.error = cause
             self.failures[run.path] = cause
+        event = await self._error_event(execution, cause) if is_own else None
+        if event is not None and self.review is not None:
+            text = event.error_message or ""
+        run.end_attempt(now, kind, text, None if delay is None else now + delay)
+        if delay is None:
             run.fail(now, kind, text, path)
-        event = self._error_event(execution, cause) if is_own else None
         if delay is None:
             await self._end(run, event, graph)
         else:
@@ -371,14 +397,17 @@ class Engine:
                 await self.deliver(event)
         return delay
 
-    def _error_event(self, execution: Execution, error: BaseException) -> Event:
+    async def _error_event(self, execution: Execution, error: BaseException) -> Event:
         status = getattr(error, "status", None)
         code = status if isinstance(status, str) else type(error).__name__
         event = Event(error_code=code, error_message=said(error))
         context = execution.context
         assert context is not None  # an attempt began
-        enrich(execution, context, event)
-        event.author = execution.author
+        context.event_author = execution.author
+        if self.review is None:
+            enrich(execution, context, event)
+        else:
+            await enrich_reviewed(execution, context, event, self.review)
         return event
 
     async def _finish(self, execution: Execution, last: Event | None, graph: Execution | None) -> Execution | None:
@@ -414,7 +443,10 @@ class Engine:
             return None if last is not None and is_empty(last) else last
         if last is not None:
             await self._emit(execution, last)
-        enrich(execution, context, closing)
+        if self.review is None:
+            enrich(execution, context, closing)
+        else:
+            await enrich_reviewed(execution, context, closing, self.review)
         return None if is_empty(closing) else closing
 
     async def _end(self, run: NodeRun, event: Event | None, graph: Execution | None) -> Execution | None:

@@ -6,10 +6,11 @@ Every event of every node passes through `enrich` before it is stored.
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from adk_nb.errors import WorkflowDataError
-from adk_nb.events.event import Event
+from adk_nb.events.event import Event, content_text
 from adk_nb.events.event_actions import EventActions
 from adk_nb.events.questions import questions_in
 from adk_nb.events.record import Question
@@ -19,10 +20,63 @@ from adk_nb.events.values import freeze, snapshot
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.execution import Execution
 
+Review = Callable[[Event], Awaitable[None]]
+"""Looks at an event before anything is made of it, and may change it."""
+
 
 def enrich(execution: Execution, context: Context, event: Event) -> None:
     """Complete an event with where it comes from, and note what it says about the run's outcome."""
-    run, node, outcome = execution.run, execution.node, context.outcome
+    _place(execution, context, event)
+    if not event.partial:
+        if event.long_running_tool_ids:
+            _take_out_asked(execution, event)
+        _note(execution, context, event)
+
+
+async def enrich_reviewed(execution: Execution, context: Context, event: Event, review: Review) -> None:
+    """Do what `enrich` does; what the event says is noted as it is after the review."""
+    _place(execution, context, event)
+    event.own_actions()
+    if event.partial:
+        await review(event)
+        return
+    if event.long_running_tool_ids:
+        _take_out_asked(execution, event)
+    if event.output is not None:
+        if context.outcome.is_published and execution.delegate is not None:
+            event.output = None
+        else:
+            _note_output_for(execution, event)
+    written = context.state.take_delta()
+    if written:
+        event.actions.state_delta = {**event.actions.state_delta, **written}
+    if not is_empty(event):
+        said, output = content_text(event.content), event.output
+        await review(event)
+        _follow_changes(execution, context, event, said, output)
+    delta = event.actions.state_delta
+    # What the node wrote through its context is live already, and its own lists go on being watched.
+    untouched = {key: value for key, value in written.items() if delta.get(key) is value}
+    event.actions.state_delta = {key: value for key, value in delta.items() if key not in untouched}
+    _note(execution, context, event)
+    event.actions.state_delta |= {k: v for k, v in untouched.items() if not k.startswith(State.TEMP_PREFIX)}
+
+
+def _follow_changes(execution: Execution, context: Context, event: Event, said: str, output: Any) -> None:
+    """Check an output that a review put in place of the node's; of a message that is the output, take the new text."""
+    now, outcome = content_text(event.content), context.outcome
+    if event.output is None and output is not None:
+        event.node_info.output_for = None
+    elif event.output is not output:
+        event.output = execution.node.checked_output(event.output)
+    elif now != said and output is not None and output == said:
+        event.output = now
+    elif now != said and output is None and outcome.has_output and outcome.output == said:
+        outcome.output = now
+
+
+def _place(execution: Execution, context: Context, event: Event) -> None:
+    run, node = execution.run, execution.node
     if event.branch is not None:
         run.branch = event.branch or None
     event.place(
@@ -35,11 +89,14 @@ def enrich(execution: Execution, context: Context, event: Event) -> None:
         event.isolation_scope = execution.isolation_scope
     if context.run_config.custom_metadata:
         event.custom_metadata = {**context.run_config.custom_metadata, **(event.custom_metadata or {})}
-    if event.partial:
-        return
-    pending = context.take_actions()
-    if pending is not None:
-        event.actions = merged_actions(event.actions, pending)
+    if not event.partial:
+        pending = context.take_actions()
+        if pending is not None:
+            event.actions = merged_actions(event.actions, pending)
+
+
+def _note(execution: Execution, context: Context, event: Event) -> None:
+    outcome = context.outcome
     if event.actions.route is not None:
         outcome.route, outcome.is_route_sent = event.actions.route, True
     if event.usage_metadata is not None:
@@ -86,6 +143,10 @@ def _note_output(execution: Execution, context: Context, event: Event) -> None:
     outcome.output, outcome.has_output, outcome.is_published = value, True, True
     if is_plain_message:
         return
+    _note_output_for(execution, event)
+
+
+def _note_output_for(execution: Execution, event: Event) -> None:
     event.note_output_for([execution.run.path, *(one.run.path for one in execution.claims)])
     if execution.claimer is not None:
         event.branch = execution.claimer.run.branch
@@ -107,11 +168,39 @@ def _apply_state(context: Context, event: Event) -> None:
     written = context.state.take_delta()
     if written or actions.state_delta:
         merged = {**actions.state_delta, **written}
-        actions.state_delta = {k: v for k, v in merged.items() if not k.startswith(State.TEMP_PREFIX)}
+        event.own_actions().state_delta = {k: v for k, v in merged.items() if not k.startswith(State.TEMP_PREFIX)}
+
+
+def _take_out_asked(execution: Execution, event: Event) -> None:
+    """Take the questions out of an event that the run asked before and that are still open."""
+    run = execution.run
+    for asked in list(questions_in(event)):
+        if chose_its_id(asked.interrupt_id):
+            is_known = any(one.interrupt_id == asked.interrupt_id for one in run.open_questions)
+        else:
+            unnamed = [one for one in run.open_questions if not one.is_named]
+            is_known = execution.asked < len(unnamed)
+            execution.asked += 1
+        if is_known:
+            _take_out(event, asked.interrupt_id)
+
+
+def _take_out(event: Event, interrupt_id: str) -> None:
+    assert event.long_running_tool_ids is not None  # a question event
+    assert event.content is not None
+    event.long_running_tool_ids.discard(interrupt_id)
+    event.content.parts = [
+        part
+        for part in event.content.parts or ()
+        if part.function_call is None or part.function_call.id != interrupt_id
+    ]
 
 
 def _note_questions(execution: Execution, event: Event) -> None:
-    for asked in list(questions_in(event)):
+    run = execution.run
+    for asked in questions_in(event):
+        if any(one.interrupt_id == asked.interrupt_id for one in run.open_questions):
+            continue
         question = Question(
             interrupt_id=asked.interrupt_id,
             message=asked.message,
@@ -121,29 +210,8 @@ def _note_questions(execution: Execution, event: Event) -> None:
             is_named=chose_its_id(asked.interrupt_id),
             is_secret=asked.is_secret,
         )
-        _ask(execution, event, question)
-    event.long_running_tool_ids = event.long_running_tool_ids or None
-
-
-def _ask(execution: Execution, event: Event, question: Question) -> None:
-    run = execution.run
-    if question.is_named:
-        known = [one for one in run.open_questions if one.interrupt_id == question.interrupt_id]
-    else:
-        unnamed = [one for one in run.open_questions if not one.is_named]
-        known = unnamed[execution.asked : execution.asked + 1]
-        execution.asked += 1
-    if not known:
         run.ask(question)
-        return
-    assert event.long_running_tool_ids is not None  # a question event
-    assert event.content is not None
-    event.long_running_tool_ids.discard(question.interrupt_id)
-    event.content.parts = [
-        part
-        for part in event.content.parts or ()
-        if part.function_call is None or part.function_call.id != question.interrupt_id
-    ]
+    event.long_running_tool_ids = event.long_running_tool_ids or None
 
 
 def is_empty(event: Event) -> bool:

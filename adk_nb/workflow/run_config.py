@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
+from adk_nb.events.get_session_config import GetSessionConfig
 from adk_nb.workflow.limits import Limits
+
+
+class ToolThreadPoolConfig(BaseModel):
+    """Lets all sync functions work in threads, and says how many at a time."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    max_workers: int = Field(default=4, ge=1)
+    """How many threads work at a time."""
 
 
 class RunConfig(BaseModel):
@@ -16,9 +26,13 @@ class RunConfig(BaseModel):
 
     custom_metadata: dict[str, Any] | None = None
     """Merged into `custom_metadata` of every event of the call."""
+    get_session_config: GetSessionConfig | None = None
+    """Which events the session that nodes and models see is loaded with; what a run goes on with is never limited."""
     labels: dict[str, str] | None = None
     """Added to the labels of every model request."""
     limits: Limits | None = None
     """What the call may use up; `None` means those of `Limits()`."""
     max_llm_calls: int = 500
     """Model calls allowed in one call of the runner; 0 or less means no limit."""
+    tool_thread_pool_config: ToolThreadPoolConfig | None = None
+    """All sync functions work in so many threads; `None` uses threads only where others run beside a function."""

@@ -1,0 +1,404 @@
+"""`Runner`: a session and a root become a stream of events."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping, Sequence
+from typing import Any, Self
+
+from google.genai import types
+
+from adk_nb.apps.app import App
+from adk_nb.errors import ConfigurationError, DataError, SessionNotFoundError
+from adk_nb.events.event import Event, to_content
+from adk_nb.events.record import NodeRun, Question
+from adk_nb.plugins.base_plugin import BasePlugin
+from adk_nb.plugins.plugin_manager import PluginManager
+from adk_nb.runners.call import Call
+from adk_nb.runners.printing import printed_lines
+from adk_nb.runners.records import with_records
+from adk_nb.runners.threaded import read_on_thread
+from adk_nb.runners.turn import Turn, message_of
+from adk_nb.sessions.in_memory_session_service import InMemorySessionService
+from adk_nb.workflow.build import build_root
+from adk_nb.workflow.context import InvocationContext
+from adk_nb.workflow.engine import OnRun
+from adk_nb.workflow.ports import RunLog
+from adk_nb.workflow.run_config import RunConfig
+
+_inside: contextvars.ContextVar[frozenset[tuple[object, ...]]] = contextvars.ContextVar("inside", default=frozenset())
+"""The sessions with a run that this code is a part of."""
+
+
+class Runner:
+    """Runs a root agent, workflow or node in sessions.
+
+    Attributes:
+        app: The app that was given, `None` for a bare root.
+        app_name: Under which name sessions are kept.
+        agent: The root.
+        plugin_manager: The plugins in their order.
+        session_service: Where sessions are kept.
+
+    Example:
+        >>> import asyncio
+        >>> from adk_nb.events.event import to_content
+        >>> from adk_nb.workflow import Workflow
+        >>> def shout(node_input: str) -> str:
+        ...     return node_input.upper()
+        >>> async def main():
+        ...     runner = InMemoryRunner(node=Workflow(name="flow", edges=[("START", shout)]))
+        ...     session = await runner.session_service.create_session(app_name=runner.app_name, user_id="ada")
+        ...     hello = to_content("hi")
+        ...     stream = runner.run_async(user_id="ada", session_id=session.id, new_message=hello)
+        ...     return [event.output async for event in stream]
+        >>> asyncio.run(main())
+        ['HI']
+    """
+
+    def __init__(
+        self,
+        *,
+        app: App | None = None,
+        app_name: str | None = None,
+        agent: Any = None,
+        node: Any = None,
+        plugins: Sequence[BasePlugin] | None = None,
+        session_service: Any,
+        artifact_service: Any = None,
+        memory_service: Any = None,
+        credential_service: Any = None,
+        plugin_close_timeout: float = 5.0,
+        auto_create_session: bool = False,
+    ) -> None:
+        """Prepare to run.
+
+        Args:
+            app: The root with its name and plugins.
+            app_name: Under which name sessions are kept; the default is the app's or the node's name.
+            agent: The root, an agent; needs `app_name`.
+            node: The root, any node.
+            plugins: Plugins of a bare root; an app has its own.
+            session_service: Where sessions are kept.
+            artifact_service: Where artifacts are kept; nodes reach it through their context.
+            memory_service: Where memories are kept; nodes reach it through their context.
+            credential_service: Where credentials are kept; nodes reach it through their context.
+            plugin_close_timeout: Seconds that each plugin may take to close.
+            auto_create_session: Make a session that isn't there yet.
+        Raises:
+            ConfigurationError: not exactly one root is given, an agent without `app_name`, plugins beside an app.
+        """
+        root = _only_root(app, agent, node)
+        if agent is not None and app_name is None:
+            raise ConfigurationError("app_name is required with agent=: give the name to keep sessions under.")
+        if app is not None and plugins:
+            raise ConfigurationError("An app has its own plugins: give App(plugins=...), and no plugins= beside app=.")
+        self.app = app
+        self.agent = build_root(root)
+        self.app_name: str = app_name or (app.name if app is not None else self.agent.name)
+        self.plugin_manager = PluginManager(app.plugins if app is not None else plugins, plugin_close_timeout)
+        self.session_service = session_service
+        self._sessions = with_records(session_service, self.agent)
+        self.artifact_service = artifact_service
+        self.memory_service = memory_service
+        self.credential_service = credential_service
+        self.auto_create_session = auto_create_session
+
+    def run_async(
+        self,
+        *,
+        user_id: str,
+        session_id: str,
+        invocation_id: str | None = None,
+        new_message: types.Content | None = None,
+        state_delta: dict[str, Any] | None = None,
+        run_config: RunConfig | None = None,
+        yield_user_message: bool = False,
+        abort_signal: asyncio.Event | None = None,
+    ) -> AsyncGenerator[Event, None]:
+        """Run until the root ends or waits for a person, and yield each event once it is stored.
+
+        Args:
+            user_id: Whose session it is.
+            session_id: Which session.
+            invocation_id: Continue this run; a message of answers finds its run itself.
+            new_message: What the user says: a new run starts with it. Function responses answer open questions.
+            state_delta: State written before the run starts.
+            run_config: Settings of this call.
+            yield_user_message: Yield the user's own event, too.
+            abort_signal: Once it is set, running nodes are stopped, the history says so, and the stream ends without an
+                error. Questions stay open; the run can be continued.
+        Raises:
+            SessionNotFoundError: there is no such session.
+            AnswerError: an answer doesn't fit or its question isn't open; nothing was stored.
+            PluginError: a plugin failed.
+            Exception: what the first failing node raised, after all events.
+        """
+        return self.follow(
+            user_id=user_id,
+            session_id=session_id,
+            invocation_id=invocation_id,
+            new_message=new_message,
+            state_delta=state_delta,
+            run_config=run_config,
+            yield_user_message=yield_user_message,
+            abort_signal=abort_signal,
+        )
+
+    async def follow(
+        self,
+        *,
+        user_id: str,
+        session_id: str,
+        invocation_id: str | None = None,
+        new_message: types.Content | None = None,
+        answers: Mapping[str, Any] | None = None,
+        state_delta: dict[str, Any] | None = None,
+        run_config: RunConfig | None = None,
+        yield_user_message: bool = False,
+        abort_signal: asyncio.Event | None = None,
+        on_run: OnRun | None = None,
+    ) -> AsyncGenerator[Event, None]:
+        """Do what `run_async` does, and report each change of a node run's record.
+
+        Args:
+            user_id: As in `run_async`.
+            session_id: As in `run_async`.
+            invocation_id: As in `run_async`.
+            new_message: As in `run_async`.
+            answers: Answers to open questions by interrupt id, taken exactly as they are.
+            state_delta: As in `run_async`.
+            run_config: As in `run_async`.
+            yield_user_message: As in `run_async`.
+            abort_signal: As in `run_async`.
+            on_run: Called on the event loop with the live record whenever it changed; it must be quick, and copy what
+                it keeps.
+        """
+        session = await self._session(user_id, session_id)
+        async with self._held(session, invocation_id):
+            session = await self._session(user_id, session_id, run_config)
+            call = Call(self.agent, session_id, self._log(session), invocation_id, new_message, answers, state_delta)
+            turn = await self._turn(call, session, run_config, on_run)
+            try:
+                user_event = await turn.begin()
+                if user_event is not None and yield_user_message:
+                    yield user_event
+                task = turn.start(abort_signal)
+                channel = turn.channel
+                try:
+                    while (event := await channel.get()) is not None:
+                        yield event
+                finally:
+                    await turn.stop()
+                await task
+                await turn.after_run()
+            except GeneratorExit:  # the caller has seen enough
+                await turn.after_run()
+                raise
+            except Exception as error:
+                await turn.on_error(error)
+                raise
+
+    def run(
+        self,
+        *,
+        user_id: str,
+        session_id: str,
+        new_message: types.Content,
+        state_delta: dict[str, Any] | None = None,
+        run_config: RunConfig | None = None,
+    ) -> Generator[Event, None, None]:
+        """Do what `run_async` does for code that can't await; also inside a running event loop, which stands still.
+
+        The run happens on a thread of its own and goes on when the next event is asked for. Closing the generator stops
+        it.
+
+        Args:
+            user_id: As in `run_async`.
+            session_id: As in `run_async`.
+            new_message: As in `run_async`.
+            state_delta: As in `run_async`.
+            run_config: As in `run_async`.
+        """
+        return read_on_thread(
+            lambda: self.run_async(
+                user_id=user_id,
+                session_id=session_id,
+                new_message=new_message,
+                state_delta=state_delta,
+                run_config=run_config,
+            )
+        )
+
+    async def run_debug(
+        self,
+        user_messages: str | list[str],
+        *,
+        user_id: str = "debug_user_id",
+        session_id: str = "debug_session_id",
+        run_config: RunConfig | None = None,
+        quiet: bool = False,
+        verbose: bool = False,
+    ) -> list[Event]:
+        """Say one or several things, one after the other, print what happens, and return all events.
+
+        Args:
+            user_messages: What the user says.
+            user_id: Whose session it is.
+            session_id: Which session; it is made if it isn't there yet, and continued otherwise.
+            run_config: Settings of the calls.
+            quiet: Print nothing.
+            verbose: Print tool calls and their results, too.
+        """
+        where: dict[str, Any] = {"user_id": user_id, "session_id": session_id}
+        if await self.session_service.get_session(app_name=self.app_name, **where) is None:
+            await self.session_service.create_session(app_name=self.app_name, **where)
+        events = []
+        for message in [user_messages] if isinstance(user_messages, str) else user_messages:
+            if not quiet:
+                print(f"user > {message}")  # noqa: T201  # to print is what this method is for
+            async for event in self.run_async(**where, new_message=to_content(message), run_config=run_config):
+                events.append(event)
+                if not quiet and not event.partial:
+                    for line in printed_lines(event, verbose=verbose):
+                        print(line)  # noqa: T201  # likewise
+        return events
+
+    async def close(self) -> None:
+        """Close the plugins, and write out what the session service still holds.
+
+        Raises:
+            PluginError: plugins failed to close; everything else is done.
+        """
+        try:
+            await self.plugin_manager.close()
+        finally:
+            await self._sessions.flush()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def root_run(self, *, user_id: str, session_id: str, invocation_id: str | None = None) -> NodeRun | None:
+        """Return the root's record of an invocation, or of the newest one; `None` when nothing ran."""
+        return await self._log(await self._session(user_id, session_id)).root_run(invocation_id)
+
+    async def open_questions(
+        self, *, user_id: str, session_id: str, invocation_id: str | None = None
+    ) -> list[tuple[NodeRun, Question]]:
+        """Return the questions that wait for an answer, oldest first, each with the run that asked."""
+        log = self._log(await self._session(user_id, session_id))
+        root = await log.root_run(invocation_id)
+        if root is None:
+            return []
+        found = [(run, q) for run in await log.open_runs(root.invocation_id) for q in run.open_questions]
+        return sorted(found, key=lambda pair: pair[1].asked_at)
+
+    async def _turn(self, call: Call, session: Any, run_config: RunConfig | None, on_run: OnRun | None) -> Turn:
+        opening = await call.open()
+
+        async def load_events() -> list[Event]:
+            return list((await self._session(session.user_id, session.id)).events)
+
+        return Turn(
+            call,
+            opening,
+            InvocationContext(
+                invocation_id=opening.run.invocation_id,
+                session=session,
+                root=self.agent,
+                user_content=message_of(opening),
+                run_config=run_config,
+                artifact_service=self.artifact_service,
+                memory_service=self.memory_service,
+                credential_service=self.credential_service,
+                plugin_manager=self.plugin_manager,
+            ),
+            plugins=self.plugin_manager if self.plugin_manager.plugins else None,
+            on_run=on_run,
+            load_events=load_events,
+            context=self._context_in(session),
+        )
+
+    async def _session(self, user_id: str, session_id: str, run_config: RunConfig | None = None) -> Any:
+        service = self._sessions
+        where = {"app_name": self.app_name, "user_id": user_id, "session_id": session_id}
+        if run_config is not None and run_config.get_session_config is not None:
+            session = await service.get_session(**where, config=run_config.get_session_config)
+        else:
+            session = await service.get_session(**where)
+        if session is not None:
+            return session
+        if self.auto_create_session:
+            return await service.create_session(**where)
+        raise SessionNotFoundError(
+            f"Session not found: {session_id} (app {self.app_name!r}, user {user_id!r}). Create it with "
+            f"session_service.create_session(...), or give the Runner auto_create_session=True."
+        )
+
+    def _log(self, session: Any) -> RunLog:
+        log: RunLog = self._sessions.open_log(session)
+        return log
+
+    def _key(self, session: Any) -> tuple[object, ...]:
+        return (id(self.session_service), session.app_name, session.user_id, session.id)
+
+    def _context_in(self, session: Any) -> contextvars.Context:
+        context = contextvars.copy_context()
+        context.run(_inside.set, _inside.get() | {self._key(session)})
+        return context
+
+    @contextlib.asynccontextmanager
+    async def _held(self, session: Any, invocation_id: str | None) -> AsyncIterator[None]:
+        if self._key(session) in _inside.get():
+            raise DataError(
+                f"A node of a run in session {session.id!r} can't start another run in the same session, which would "
+                f"wait for itself: call ctx.run_node, or give the other run a session of its own."
+            )
+        running = getattr(self._sessions, "running", None)
+        if running is None:
+            yield
+            return
+        async with running(session, invocation_id):
+            yield
+
+
+class InMemoryRunner(Runner):
+    """A runner whose sessions live in memory."""
+
+    def __init__(
+        self,
+        agent: Any = None,
+        *,
+        node: Any = None,
+        app_name: str | None = None,
+        plugins: Sequence[BasePlugin] | None = None,
+        app: App | None = None,
+        plugin_close_timeout: float = 5.0,
+    ) -> None:
+        """Prepare to run `agent`, `node` or `app`; without an app, its name is `InMemoryRunner` unless given."""
+        super().__init__(
+            app=app,
+            app_name=app_name or ("InMemoryRunner" if app is None else None),
+            agent=agent,
+            node=node,
+            plugins=plugins,
+            plugin_close_timeout=plugin_close_timeout,
+            session_service=InMemorySessionService(),
+        )
+
+
+def _only_root(app: App | None, agent: Any, node: Any) -> Any:
+    given = {name: value for name, value in (("app", app), ("agent", agent), ("node", node)) if value is not None}
+    if not given:
+        raise ConfigurationError("One of app, agent, or node must be given as the root.")
+    if len(given) > 1:
+        found = ", ".join(f"{name}={type(value).__name__}" for name, value in given.items())
+        raise ConfigurationError(f"Only one of app, agent, or node can be the root, and got {found}: give one of them.")
+    if app is not None and not isinstance(app, App):
+        raise ConfigurationError(f"app= is {app!r:.80}, which is no App: write App(name=..., root_agent=...).")
+    return next(iter(given.values()))
