@@ -208,6 +208,28 @@ class RunLogContract:
 
         self._with_log(steps)
 
+    def test_record_that_waits_is_found_behind_answered_ones(self) -> None:
+        """Of several records that asked the same question, the newest that still waits is found; else the newest."""
+
+        async def steps(log: RunLog, _: BaseSessionService) -> None:
+            runs = [record("ask", invocation_id=f"e-{i}", status=Status.WAITING) for i in range(3)]
+            for run in runs:
+                run.questions = (Question("q"),)
+                await log.append(None, [run])
+            for run in (runs[2], runs[0], runs[1]):
+                found = await log.asking_run("q")
+                waiting = [one.invocation_id for one in runs if one.waits_for("q")]
+                assert found is not None
+                assert (found.invocation_id, found.waits_for("q")) == (waiting[-1], True)
+                run.take_answer("q", 1, 1.0)
+                run.status = Status.COMPLETED
+                await log.append(None, [run])
+            found = await log.asking_run("q")
+            assert found is not None
+            assert (found.invocation_id, found.waits_for("q")) == ("e-2", False)
+
+        self._with_log(steps)
+
     def test_event_and_records_are_stored_together(self) -> None:
         """An append stores event, state and records, a refused one nothing; the live state is the engine's."""
 
