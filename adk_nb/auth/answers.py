@@ -31,10 +31,10 @@ REDACTED = "not stored: a credential stays in the process that it was given to"
 
 def message_for(config: AuthConfig) -> str:
     """Return the question in words."""
-    what = MEANT_BY_TEXT.get(config.scheme_type, "credential").lower().replace("api", "API")
+    what = MEANT_BY_TEXT.get(config.scheme_type, "Credential")
     if _is_basic(config):
-        what = "user name and password"
-    return f"Which {what} is it for {getattr(config.auth_scheme, 'name', config.key)}?"
+        what = "User name and password"
+    return f"{what} for {getattr(config.auth_scheme, 'name', config.key)}?"
 
 
 def read_credential(interrupt_id: str, auth_config: Any, answer: Any) -> AuthCredential:

@@ -33,8 +33,8 @@ _LONG = {"textarea", "multiline", "markdown"}
 def fields_of(schema: Schema | None) -> list[Field]:
     """Return the fields of a form for an answer; a schema that no form can show gives one field for JSON.
 
-    Each field holds `key`, `label`, `help`, `kind` (`text`, `longtext`, `integer`, `number`, `choice`, `date`, `time`,
-    `datetime`, `json`, `group`), `required`, `nullable`, `hint` (bounds in words), `initial` (a value as in the module
+    Each field holds `key`, `label`, `help`, `kind` (`text`, `longtext`, `secret`, `integer`, `number`, `choice`, `date`,
+    `time`, `datetime`, `json`, `group`), `required`, `nullable`, `hint` (bounds in words), `initial` (a value as in the module
     docstring), and by kind `choices` (label and value each) with `buttons`, or `fields` for a group. No schema gives
     one text field.
 
@@ -103,6 +103,8 @@ def _kind(schema: Schema) -> tuple[str, dict[str, Any]]:
     if kind == "string":
         if schema.get("format") in _DATES:
             return _DATES[schema["format"]], {}
+        if schema.get("format") == "password":
+            return "secret", {}
         most = schema.get("maxLength")
         is_long = schema.get("format") in _LONG or (isinstance(most, int) and most >= 200)
         return ("longtext" if is_long else "text"), {}
@@ -331,6 +333,7 @@ def _read_json(text: str, field: Field) -> Any:
 _READERS: dict[str, Callable[[str, Field], Any]] = {
     "text": _read_text,
     "longtext": _read_text,
+    "secret": _read_text,
     "date": _read_text,
     "time": _read_text,
     "datetime": _read_text,

@@ -37,6 +37,7 @@ from adk_nb.workflow.signature import (
     read_signature,
     signature_of,
 )
+from adk_nb.workflow.sync_calls import call_in_thread, iterate_in_thread
 
 if TYPE_CHECKING:
     from adk_nb.auth.auth_tool import AuthConfig
@@ -83,9 +84,11 @@ class FunctionNode(BaseNode):
         auth_config: AuthConfig | None = None,
     ) -> None:
         """Wrap `func`; the name is `name`, else the callable's own."""
+        own_name = name_of(func) if name is None else name
+        check_gates(own_name, require_confirmation, auth_config, rerun_on_resume)
         super().__init__(  # type: ignore[call-arg]  # the fields below are this class's own
             func=func,
-            name=name_of(func) if name is None else name,
+            name=own_name,
             description=_first_line(func),
             rerun_on_resume=rerun_on_resume,
             retry_config=retry_config,
@@ -95,7 +98,6 @@ class FunctionNode(BaseNode):
             require_confirmation=require_confirmation,
             auth_config=auth_config,
         )
-        self.check_options()
 
     def check_options(self) -> None:
         """Refuse options that don't go together.
@@ -132,7 +134,10 @@ class FunctionNode(BaseNode):
             instead = await self._at_the_gates(ctx, node_input)
             if instead is not None:
                 return instead
-        result = self._started(ctx, node_input)
+        if (ctx.is_off_loop or self.timeout is not None) and self.signature.style == "plain":
+            result = await call_in_thread(ctx, self._starting(ctx, node_input))
+        else:
+            result = self._started(ctx, node_input)
         return await result if hasattr(result, "__await__") else result
 
     async def _at_the_gates(self, ctx: Context, node_input: Any) -> Any:
@@ -153,18 +158,30 @@ class FunctionNode(BaseNode):
             if instead is not None:
                 yield instead
                 return
-        result = self._started(ctx, node_input)
-        if self.signature.style == "async generator":
-            async with contextlib.aclosing(result) as items:
+        is_async = self.signature.style == "async generator"
+        if is_async or ctx.is_off_loop or self.timeout is not None:
+            started = (
+                self._started(ctx, node_input) if is_async else iterate_in_thread(ctx, self._starting(ctx, node_input))
+            )
+            async with contextlib.aclosing(started) as items:
                 async for item in items:
                     yield item
         else:
-            with contextlib.closing(result) as items:
+            with contextlib.closing(self._started(ctx, node_input)) as items:
                 for item in items:
                     yield item
 
     def _started(self, ctx: Context, node_input: Any) -> Any:
-        values = self.arguments(ctx, node_input)
+        return self._start(self.arguments(ctx, node_input))
+
+    def _starting(self, ctx: Context, node_input: Any) -> Callable[[Context], Any]:
+        """Return what calls the function with another context, its arguments found and checked now."""
+        values, context_name = self.arguments(ctx, node_input), self.signature.context_name
+        if context_name is None:
+            return lambda own: self._start(values)
+        return lambda own: self._start({**values, context_name: own})
+
+    def _start(self, values: dict[str, Any]) -> Any:
         by_position = self.signature.by_position
         if by_position:
             return self.func(*[values.pop(name) for name in by_position], **values)

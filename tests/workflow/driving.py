@@ -25,10 +25,19 @@ class Conversation:
     """One session with one root. Every method that runs returns the events of that turn."""
 
     def __init__(
-        self, root: Any, service: Any = None, *, session_id: str = "s", app_name: str = "app", user_id: str = "u"
+        self,
+        root: Any,
+        service: Any = None,
+        *,
+        session_id: str = "s",
+        app_name: str = "app",
+        user_id: str = "u",
+        **services: Any,
     ) -> None:
         self.service: Any = InMemorySessionService() if service is None else service
-        self.runner = Runner(node=root, app_name=app_name, session_service=self.service, auto_create_session=True)
+        self.runner = Runner(
+            node=root, app_name=app_name, session_service=self.service, auto_create_session=True, **services
+        )
         self.where: dict[str, Any] = {"user_id": user_id, "session_id": session_id}
         self.app_name = app_name
         self.changes: list[tuple[str, str]] = []

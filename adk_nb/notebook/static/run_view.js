@@ -527,13 +527,21 @@ function errorView(error) {
 const FIELD_IDS = `adknb-field-${Math.random().toString(36).slice(2, 10)}`;
 let fieldNumber = 0;
 
-/** The form of one open question. Its values are kept as drafts, so that a redrawn page has them again. */
+/** The keys of the fields whose values are secrets. */
+function secretKeys(fields) {
+  return fields.flatMap((one) => (one.kind === "secret" ? [one.key] : secretKeys(one.fields ?? [])));
+}
+
+/**
+ * The form of one open question. Its values are kept as drafts, so that a redrawn page has them again; what is typed
+ * into a secret field is kept nowhere but in the field, as drafts are a part of the widget's state, which is saved.
+ */
 class QuestionForm {
   constructor(question, port, number, total) {
     this.question = question;
     this.port = port;
     const draft = port.drafts()[question.key] ?? {};
-    this.values = draft.values ?? {};
+    this.values = { ...draft.values };
     this.jsonText = draft.json ?? null;
     this.element = html("form", "adknb-run-form");
     this.element.noValidate = true;
@@ -550,6 +558,7 @@ class QuestionForm {
     this.send = html("button", "adknb-run-primary", "Send answer");
     this.send.type = "submit";
     this.asJson = button("as JSON", "adknb-run-quiet", () => this.toggleJson());
+    this.secrets = secretKeys(question.fields);
     this.element.append(this.message, html("div", "adknb-run-row", this.send, this.asJson));
     this.element.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -562,7 +571,8 @@ class QuestionForm {
     this.inputs = new Map();
     this.fieldBox.replaceChildren();
     this.asJson.textContent = this.jsonText === null ? "as JSON" : "as form";
-    this.send.hidden = this.asJson.hidden = this.sendsAtOnce && this.jsonText === null;
+    this.send.hidden = this.sendsAtOnce && this.jsonText === null;
+    this.asJson.hidden = this.send.hidden || this.secrets.length > 0;
     if (this.jsonText === null) for (const field of this.question.fields) this.fieldBox.append(this.field(field));
     else this.fieldBox.append(this.jsonBox());
   }
@@ -617,7 +627,8 @@ class QuestionForm {
   }
 
   keep() {
-    this.port.draft(this.question.key, { values: this.values, json: this.jsonText });
+    const kept = Object.entries(this.values).filter(([key]) => !this.secrets.includes(key));
+    this.port.draft(this.question.key, { values: Object.fromEntries(kept), json: this.jsonText });
   }
 
   field(field) {
@@ -697,7 +708,8 @@ class QuestionForm {
     const isArea = ["text", "longtext", "json"].includes(field.kind);
     const box = html(isArea ? "textarea" : "input", "adknb-run-in");
     if (isArea) box.rows = field.kind === "text" ? 1 : 3;
-    else box.type = kinds[field.kind] ?? "text";
+    else box.type = field.kind === "secret" ? "password" : (kinds[field.kind] ?? "text");
+    if (field.kind === "secret") box.autocomplete = "off";
     if (kinds[field.kind]) box.step = "any";
     if (field.kind === "integer") box.inputMode = "numeric";
     if (field.kind === "number") box.inputMode = "decimal";
