@@ -22,11 +22,12 @@ from adk_nb.events.read_only import thawed
 from adk_nb.events.record import NodeRun, Status
 from adk_nb.events.values import snapshot
 from adk_nb.workflow.context import Context, InvocationContext, Place
-from adk_nb.workflow.decide import Begun, Command, Continued, Ended, Keep, Settle, Start, decide, find_ready
+from adk_nb.workflow.decide import TO_DO, Begun, Command, Continued, Ended, Keep, Settle, Start, decide, find_ready
 from adk_nb.workflow.execution import ChildFailure, Execution, kept, open_ids
 from adk_nb.workflow.nodes import BaseNode
 from adk_nb.workflow.ports import RunLog
 from adk_nb.workflow.publish import Review, enrich, enrich_reviewed, is_empty
+from adk_nb.workflow.replay import walk_again
 from adk_nb.workflow.retry import next_delay_s
 from adk_nb.workflow.run_state import GraphState, restore_graph
 from adk_nb.workflow.state_schema import state_check
@@ -35,6 +36,8 @@ Deliver = Callable[[Event], Awaitable[None]]
 """Hands a stored (or partial) event to the caller and returns when the caller asks for the next one."""
 OnRun = Callable[[NodeRun], None]
 """Is told of each change of a record, on the loop, with the live record."""
+ENDED = frozenset({Status.COMPLETED, Status.INCOMPLETE})
+"""Statuses of runs that have handed on all that they ever will."""
 STOP_WITHIN_S = 1.0
 """How long a cancelled node may take to end; one that takes longer is left behind."""
 
@@ -140,8 +143,22 @@ class Engine:
         latest = await self.log.latest_runs(state.invocation_id, path)
         if not open_runs and not latest:
             return decide(state, Begun())
+        if any(run.is_told for run in (*open_runs, *latest)):
+            return await self._enter_told_graph(execution, state)
         restore_graph(state, open_runs, latest)
         return decide(state, Continued(self.ready))
+
+    async def _enter_told_graph(self, execution: Execution, state: GraphState) -> list[Command]:
+        """Return the first commands of a graph of which only events tell."""
+        found: list[NodeRun] = []
+        parents = [state.path]
+        for parent in parents:
+            below = await self.log.child_runs(state.invocation_id, parent)
+            found += below
+            parents += [run.path for run in below]
+        runs = walk_again(state, execution.run, found)
+        open_now = {run.path for run in runs if run.status in TO_DO}
+        return [*map(Keep, runs), *decide(state, Continued(self.ready | open_now))]
 
     def perform(self, parent: Execution, commands: Iterable[Command]) -> None:
         """Carry out what `decide` asked for below one graph."""
@@ -455,6 +472,8 @@ class Engine:
         commands: list[Command] = []
         if graph is not None and graph.graph_state is not None:
             commands = decide(graph.graph_state, Ended(run))
+            if run.notes and run.status in ENDED:
+                self._note_above(graph.run, run.notes)
         await self.store(event, [run, *(one for one in kept(commands) if one is not run)])
         self.tell(run)
         if event is not None:
@@ -462,6 +481,13 @@ class Engine:
         elif graph is not None:
             await asyncio.sleep(0)  # others get their turn, also between nodes that say nothing
         return None if graph is None else self._go_on(graph, commands)
+
+    def _note_above(self, above: NodeRun, notes: tuple[str, ...]) -> None:
+        """Keep a run's notes with the graph at once: restoring a graph reads only the last record of each node."""
+        before = above.notes
+        above.note(*notes)
+        if above.notes is not before:
+            self._unstored.append(above)
 
     async def store(self, event: Event | None, runs: list[NodeRun]) -> None:
         """Write an event and records in one transaction."""

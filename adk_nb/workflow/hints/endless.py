@@ -48,7 +48,7 @@ def _leads_out(graph: Graph, node: BaseNode, inside: set[str]) -> bool:
     taken = taken_by(node)
     if taken is None or not taken.is_complete or not taken.sets_any:
         return bool(ways)
-    return any(way in taken.routes for way in ways)
+    return any(way in taken.routes for way in ways) or any(way not in outgoing.labels for way in taken.routes)
 
 
 def _leaves(targets: tuple[BaseNode, ...], inside: set[str]) -> bool:

@@ -56,7 +56,10 @@ def plain_type(hint: Any) -> str | None:
     """Return how a return type reads that can't be an event or hold one; `None` for any other."""
     members = options_of(hint)
     if all(_allowed(one) is not None or one in _PLAIN or _is_data(one) for one in members):
-        names = [one.__name__ if inspect.isclass(one) else str(one).replace("typing.", "") for one in members]
+        names = [
+            "None" if one is type(None) else one.__name__ if inspect.isclass(one) else str(one).replace("typing.", "")
+            for one in members
+        ]
         return " | ".join(names)
     return None
 
