@@ -130,6 +130,11 @@ class NodeRun:
         return self.status is not Status.COMPLETED or bool(self.held_for)
 
     @property
+    def is_told(self) -> bool:
+        """It was read from events that carry no records, so what it was given isn't known."""
+        return self.created_at == 0.0
+
+    @property
     def open_questions(self) -> list[Question]:
         """The run's own questions that have no answer yet, oldest first."""
         return [question for question in self.questions if not question.is_answered]
@@ -142,6 +147,12 @@ class NodeRun:
     def answers(self) -> dict[str, Any]:
         """The newest answer to each of the run's own questions, by interrupt id."""
         return {q.interrupt_id: q.answer for q in self.questions if q.is_answered}
+
+    def take_over(self, told: NodeRun) -> None:
+        """Take over how this run stands and what it said, from a record that events tell."""
+        for name in _TOLD:
+            setattr(self, name, getattr(told, name))
+        self.branch = told.branch or self.branch
 
     def begin(self, at: float) -> None:
         """It executes, for the first time or again."""
@@ -218,6 +229,11 @@ class NodeRun:
 
 
 _VALUES = ("input", "output", "route")
+_TOLD = (
+    "status", "output", "route", "started_at", "ended_at", "attempts", "questions", "open_below",
+    "error_type", "error_message", "error_path",
+)  # fmt: skip
+"""Fields of which events without records tell."""
 
 
 def run_to_dict(run: NodeRun) -> dict[str, Any]:
@@ -237,7 +253,7 @@ def run_to_dict(run: NodeRun) -> dict[str, Any]:
 def run_from_dict(data: dict[str, Any]) -> NodeRun:
     """Return the record that `run_to_dict` wrote."""
     fields = dict(data)
-    fields["status"] = Status(fields["status"])
+    fields["status"] = Status(fields.get("status", Status.PENDING))
     for name in _VALUES:
         if name in fields:
             fields[name] = unpack(fields[name])

@@ -84,7 +84,7 @@ class Session(BaseModel):
 
 
 def new_session(
-    handle: Handle,
+    handle: Handle | None,
     key: tuple[str, str, str],
     state: dict[str, Any],
     *,
@@ -94,7 +94,7 @@ def new_session(
     """Return a session that belongs to a service.
 
     Args:
-        handle: What the service knows of it.
+        handle: What the service knows of it; `None` when that is looked up once it is needed.
         key: App name, user id and session id.
         state: The merged state; the session owns it.
         last_update_time: Seconds since the epoch.

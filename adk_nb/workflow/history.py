@@ -1,0 +1,271 @@
+"""What the events of one session say about its node runs, told as the records that adk_nb would have kept.
+
+Events written by adk_nb on a store that keeps only events carry the records themselves. Those of google-adk don't: what
+a run gave, asked, was answered and failed with stands in its events, what it was given and which joins hold it follows
+when its graph is walked again, and whether a run that says nothing has ended can't be known from its own events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from adk_nb.errors import DataError
+from adk_nb.events.carried import Reader
+from adk_nb.events.event import Event, content_text
+from adk_nb.events.paths import last_segment, parent_path
+from adk_nb.events.questions import Asked, questions_in
+from adk_nb.events.read_only import thawed
+from adk_nb.events.record import NodeRun, Question, Status
+from adk_nb.events.request_input import chose_its_id, unwrap_answer
+from adk_nb.events.values import freeze
+from adk_nb.workflow.answers import check_answer, read_answer
+
+CHECKPOINT_COMPLETED = 3
+"""The number by which google-adk's checkpoints call a node completed."""
+
+
+class Invocation:
+    """What is known of one invocation."""
+
+    def __init__(self, invocation_id: str, began_at: float = 0.0) -> None:
+        self.id = invocation_id
+        self.began_at = began_at
+        self.message: Any = None
+        """What the user said first."""
+        self.is_whole = True
+        """All of it was written by adk_nb, so that nothing has to be worked out."""
+        self.carried: list[NodeRun] = []
+        """The records that its events carry, in the order in which they were written."""
+        self.runs: dict[str, NodeRun] = {}
+        """Records by path, in the order in which they were first heard of."""
+        self.seen: dict[str, int] = {}
+        """Number of the event that first told of a path."""
+        self.ended: dict[str, int] = {}
+        """Number of the event that told last how a run ended, or gave its last answer."""
+        self.askers: dict[str, str] = {}
+        """Path of the run that asked a question last, by interrupt id."""
+        self.checkpoints: dict[tuple[str, str], Any] = {}
+        """google-adk's number for the state of a node, by the names of workflow and node."""
+
+    def carry(self, run: NodeRun, number: int) -> None:
+        """Take over a record that the event with this number carries."""
+        self.carried.append(run)
+        self.put(run, number)
+
+    def put(self, run: NodeRun, number: int) -> None:
+        """Take over a record as it is after the event with this number."""
+        known = self.runs.get(run.path)
+        self.runs[run.path] = replace(run)
+        self.seen.setdefault(run.path, number)
+        self.askers.update((question.interrupt_id, run.path) for question in run.questions)
+        if run.status in ENDED and (known is None or known.status is not run.status):
+            self.ended[run.path] = number
+
+    def settle(self) -> None:
+        """Say of each run that hasn't ended how it stands, by what is below it."""
+        children: dict[str, list[NodeRun]] = {}
+        for run in sorted(self.runs.values(), key=lambda one: one.path.count("/"), reverse=True):
+            below = children.pop(run.path, [])
+            children.setdefault(run.parent, []).append(run)
+            if below and run.status not in ENDED:
+                stand_by(run, below)
+
+
+ENDED = frozenset({Status.COMPLETED, Status.INCOMPLETE})
+"""Statuses of runs that gave their turn to others."""
+
+
+def stand_by(run: NodeRun, below: Iterable[NodeRun]) -> None:
+    """Give a run that hasn't ended the status that follows from the runs directly below it."""
+    below = list(below)
+    run.open_below = tuple(
+        dict.fromkeys(i for one in below for i in (*(q.interrupt_id for q in one.open_questions), *one.open_below))
+    )
+    failed = next((one for one in below if one.status is Status.FAILED), None)
+    if run.open_below or run.open_questions:
+        run.wait()
+    elif failed is not None:
+        kind, text = failed.error_type or "", failed.error_message or ""
+        run.fail(failed.ended_at or 0.0, kind, text, failed.error_path or failed.path)
+    else:
+        run.status = Status.RUNNING
+
+
+class History:
+    """The invocations of one session, read event by event, oldest first."""
+
+    def __init__(self) -> None:
+        self.invocations: dict[str, Invocation] = {}
+        self._reader = Reader()
+        self._number = 0
+
+    def read(self, event: Event) -> None:
+        """Take note of an event."""
+        if event.partial:
+            return
+        self._number += 1
+        if event.actions.rewind_before_invocation_id:
+            self._rewind(event.actions.rewind_before_invocation_id)
+        carried = self._reader.runs_in(event)
+        for run in carried or ():
+            self._invocation(run.invocation_id, event).carry(run, self._number)
+        if not event.invocation_id:
+            return
+        invocation = self._invocation(event.invocation_id, event)
+        if event.author == "user" and invocation.message is None and not event.get_function_responses():
+            invocation.message = event.content
+        if carried is None:
+            _Told(invocation, event, self._number).note()
+
+    def _invocation(self, invocation_id: str, event: Event) -> Invocation:
+        found = self.invocations.get(invocation_id)
+        if found is None:
+            found = self.invocations[invocation_id] = Invocation(invocation_id, event.timestamp)
+        return found
+
+    def _rewind(self, invocation_id: str) -> None:
+        """Forget an invocation and all later ones."""
+        if invocation_id in self.invocations:
+            ids = list(self.invocations)
+            for later in ids[ids.index(invocation_id) :]:
+                del self.invocations[later]
+
+
+class _Told:
+    """What one event without records says."""
+
+    def __init__(self, invocation: Invocation, event: Event, number: int) -> None:
+        self.invocation = invocation
+        self.event = event
+        self.number = number
+
+    def note(self) -> None:
+        event, path = self.event, self.event.node_info.path
+        if event.author == "user":
+            for reply in event.get_function_responses():
+                self._answer(str(reply.id), unwrap_answer(reply.response))
+        elif path:
+            self.invocation.is_whole = False
+            self._node_event(path)
+        elif event.actions.agent_state is not None:
+            for name, node in (event.actions.agent_state.get("nodes") or {}).items():
+                self.invocation.checkpoints[event.author, name] = node.get("status") if isinstance(node, dict) else None
+
+    def _node_event(self, path: str) -> None:
+        event = self.event
+        run = self._run(path)
+        if event.branch is not None:
+            run.branch = event.branch
+        for above in _paths_above(path):
+            self._go_on_above(self._run(above))
+        for asked in questions_in(event):
+            self._ask(run, asked)
+        if event.actions.route is not None:
+            run.route = event.actions.route
+        value = _output_of(event)
+        if event.error_code and value is None:
+            self._end_attempt(run, event.error_code, event.error_message)
+            run.fail(event.timestamp, event.error_code, event.error_message or "", path)
+            self.invocation.ended.pop(path, None)
+        elif run.open_questions:
+            run.wait()
+        elif value is not None or event.actions.route is not None or event.is_final_response():
+            for claimed in dict.fromkeys((path, *(event.node_info.output_for or ()))):
+                self._complete(self._run(claimed), value)
+        elif run.status is not Status.COMPLETED:
+            self._go_on(run)
+
+    def _run(self, path: str) -> NodeRun:
+        """Return the record at a path; a new one, and those above it, when nothing was heard of it."""
+        invocation = self.invocation
+        run = invocation.runs.get(path)
+        if run is not None:
+            return run
+        parent = parent_path(path)
+        if parent:
+            self._run(parent)
+        name, run_id = last_segment(path)
+        run = NodeRun(path, name, run_id, parent, invocation.id, Status.RUNNING, started_at=self.event.timestamp)
+        if not parent:
+            run.input = None if invocation.message is None else freeze(invocation.message)
+            run.created_at = run.started_at = invocation.began_at
+        invocation.runs[path] = run
+        invocation.seen[path] = self.number
+        return run
+
+    def _go_on_above(self, run: NodeRun) -> None:
+        """A run below this one spoke, so it hasn't ended, unless what it gave is known already."""
+        if run.status is not Status.COMPLETED or (run.output is None and run.route is None):
+            self._go_on(run)
+
+    def _go_on(self, run: NodeRun) -> None:
+        run.status, run.ended_at = Status.RUNNING, None
+        run.error_type = run.error_message = run.error_path = None
+        self.invocation.ended.pop(run.path, None)
+
+    def _complete(self, run: NodeRun, value: Any) -> None:
+        if value is not None:
+            run.output = value
+        run.error_type = run.error_message = run.error_path = None
+        self._end_attempt(run)
+        run.complete(self.event.timestamp)
+        self.invocation.ended[run.path] = self.number
+
+    def _end_attempt(self, run: NodeRun, error_type: str | None = None, error_message: str | None = None) -> None:
+        last = run.attempts[-1] if run.attempts else None
+        if last is None or last.error_type is not None:
+            run.begin_attempt((last.ended_at if last else run.started_at) or self.event.timestamp)
+        run.end_attempt(self.event.timestamp, error_type, error_message)
+
+    def _ask(self, run: NodeRun, asked: Asked) -> None:
+        if any(one.interrupt_id == asked.interrupt_id for one in run.open_questions):
+            return
+        run.ask(
+            Question(
+                interrupt_id=asked.interrupt_id,
+                message=asked.message,
+                payload=asked.payload,
+                response_schema=asked.response_schema,
+                asked_at=self.event.timestamp,
+                is_named=chose_its_id(asked.interrupt_id),
+            )
+        )
+        run.output = None
+        self.invocation.askers[asked.interrupt_id] = run.path
+        self.invocation.ended.pop(run.path, None)
+
+    def _answer(self, interrupt_id: str, response: Any) -> None:
+        """Give an answer to the run that asked last; one that doesn't fit, or comes twice, counts for nothing."""
+        run = self.invocation.runs.get(self.invocation.askers.get(interrupt_id, ""))
+        question = next((q for q in run.open_questions if q.interrupt_id == interrupt_id), None) if run else None
+        if run is None or question is None:
+            return
+        try:
+            answer = check_answer(question, read_answer(question, response))
+        except DataError:
+            return
+        self.invocation.is_whole = False
+        run.take_answer(interrupt_id, answer, self.event.timestamp)
+        if run.open_questions:
+            run.wait()
+        self.invocation.ended[run.path] = self.number
+        for above in _paths_above(run.path):
+            self._go_on_above(self._run(above))
+
+
+def _paths_above(path: str) -> Iterator[str]:
+    while path := parent_path(path):
+        yield path
+
+
+def _output_of(event: Event) -> Any:
+    """Return what an event hands on, `None` when it hands on nothing."""
+    if event.output is not None:
+        return freeze(thawed(event.output))
+    is_agents = event.author == event.node_info.name  # google-adk's agents hand on the text of their message
+    is_reply = is_agents and "/" not in event.node_info.path and event.is_final_response()
+    if event.content is None or not (event.node_info.message_as_output or is_reply):
+        return None
+    return content_text(event.content) if is_agents else freeze(event.content)
