@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from adk_nb.errors import AdkNbError
 from adk_nb.events.values import PLAIN, snapshot
 
 
@@ -90,6 +92,17 @@ class State:
         for key, value in delta.items():
             self[key] = value
 
+    def twin(self) -> State:
+        """Return a second handle on the same state and the same record of what was written."""
+        return copy.copy(self)
+
+    def cut_off(self, twin: State) -> None:
+        """Let nothing that is written through the twin from now on be seen by others."""
+        with contextlib.suppress(AdkNbError, RuntimeError):  # a change that can't be kept, or is being made right now
+            self._notice_changes()
+        self._handed_out = {}
+        twin._value, twin._delta, twin._handed_out = dict(self._value), {}, {}
+
     def has_delta(self) -> bool:
         """Say whether anything was written and not yet taken into an event."""
         self._notice_changes()
@@ -98,7 +111,7 @@ class State:
     def to_dict(self) -> dict[str, Any]:
         """Return a copy of all keys and values."""
         self._notice_changes()
-        return copy.deepcopy(self._value)
+        return copy.deepcopy(dict(self._value))  # of one moment: other threads may write
 
     def take_delta(self) -> dict[str, Any]:
         """Return a snapshot of what was written since the last call, and start again with nothing written.

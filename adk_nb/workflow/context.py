@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import functools
 import uuid
 from collections.abc import Callable, Coroutine, Mapping
@@ -21,6 +22,7 @@ from adk_nb.workflow.limits import Allowance
 from adk_nb.workflow.ports import SessionLike
 from adk_nb.workflow.run_config import RunConfig
 from adk_nb.workflow.services import Services
+from adk_nb.workflow.threads import Threads
 from adk_nb.workflow.tool_call import ToolCall
 
 if TYPE_CHECKING:
@@ -69,6 +71,17 @@ class InvocationContext:
             self.is_aborted = True
             if self.on_abort is not None:
                 self.on_abort()
+
+    @functools.cached_property
+    def threads(self) -> Threads:
+        """Where sync functions work that must not block the event loop; made when the first one is called."""
+        config = self.run_config.tool_thread_pool_config
+        return Threads() if config is None else Threads(config.max_workers)
+
+    def close_threads(self) -> None:
+        """Let the threads end."""
+        if "threads" in vars(self):
+            self.threads.close()
 
     @property
     def app_name(self) -> str:
@@ -120,6 +133,8 @@ class ChildWish:
     raise_on_wait: bool = False
     is_failure_final: bool = False
     """A failure in the record counts as the child's result: it doesn't run again."""
+    may_begin: bool = True
+    """A child that has no record yet may begin; otherwise its caller stops where it waits."""
 
 
 _KEYS = uuid.UUID("8f0d9f0a-2f5c-4f6e-9a3b-6a1f6b1f7c11")
@@ -199,6 +214,8 @@ class Place:
     resume_inputs: Mapping[str, Any]
     children: Children
     state_check: Any = None
+    is_off_loop: bool = False
+    """Sync functions work in threads."""
 
 
 class Context(ToolCall, Services, ReadonlyContext):
@@ -226,6 +243,33 @@ class Context(ToolCall, Services, ReadonlyContext):
         """Return what was written to `actions` since the last call, `None` when it wasn't touched."""
         actions: EventActions | None = self.__dict__.pop("actions", None)
         return actions
+
+    @property
+    def is_off_loop(self) -> bool:
+        """The node's sync function has to work in a thread, as others may want the event loop meanwhile."""
+        return self._place.is_off_loop
+
+    @property
+    def threads(self) -> Threads:
+        """The threads for sync functions of this call of the runner."""
+        return self._invocation.threads
+
+    def twin(self) -> Context:
+        """Return a second context of the same run, which shares with this one what is written to it."""
+        twin = copy.copy(self)
+        twin._state = self._state.twin()
+        return twin
+
+    def take_back(self, twin: Context) -> None:
+        """Take over everything that was set on a twin."""
+        vars(self).update(vars(twin))
+        twin.take_actions()
+
+    def cut_off(self, twin: Context) -> None:
+        """Let nothing that is set on a twin or written to its state from now on be seen by others."""
+        twin.take_actions()
+        twin.outcome = Outcome()
+        self._state.cut_off(twin._state)
 
     @property
     def node(self) -> BaseNode | None:
@@ -365,17 +409,19 @@ class Context(ToolCall, Services, ReadonlyContext):
         """Run a graph below this node and make its output the node's own; `Workflow` is written with it."""
         await self._place.children.run_graph(graph, node_input, max_concurrency)
 
-    async def run_item(self, node: BaseNode, item: Any, *, is_failure_final: bool) -> Any:
+    async def run_item(self, node: BaseNode, item: Any, *, is_failure_final: bool, may_begin: bool) -> Any:
         """Run one item of a parallel worker on a lane of its own; workers are written with it.
 
         Args:
             node: What runs.
             item: Its input.
             is_failure_final: An item that failed before a pause or crash isn't run again.
+            may_begin: The item may run for the first time.
         Raises:
             DynamicNodeFailError: the item failed.
+            NodeInterruptedError: the item waits for a person, or may not begin.
         """
-        wish = ChildWish(item, use_sub_branch=True, is_failure_final=is_failure_final)
+        wish = ChildWish(item, use_sub_branch=True, is_failure_final=is_failure_final, may_begin=may_begin)
         return await self._place.children.run_child(node, wish)
 
     def in_task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

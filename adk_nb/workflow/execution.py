@@ -76,6 +76,8 @@ class Execution:
     """Which conversation its events belong to."""
     claimer: Execution | None = None
     """The outermost run that took this run's output as its own with `use_as_output`."""
+    is_off_loop: bool = False
+    """Sync functions of this run and of those below it work in threads: others want the loop, or a limit its clock."""
 
     @property
     def may_have_children(self) -> bool:
@@ -106,15 +108,18 @@ class Execution:
         if child is not None and path in self.pending_children:
             await asyncio.shield(self.pending_children[path])
         elif child is None or child.run.status is not Status.COMPLETED:
-            if wish.is_failure_final and child is None:
-                self._refuse_failed(path)
+            if child is None:
+                self._refuse(path, wish)
             child = self._child(node, path, wish)
             await self._run_dynamic(child)
         return self._result(child, wish)
 
-    def _refuse_failed(self, path: str) -> None:
+    def _refuse(self, path: str, wish: ChildWish) -> None:
+        """Raise when the child isn't to run: it may not begin yet, or its recorded failure is final."""
         record = self.recorded.get(path) if self.recorded is not None else None
-        if record is not None and record.status is Status.FAILED:
+        if record is None and not wish.may_begin:
+            raise NodeInterruptedError(())
+        if record is not None and record.status is Status.FAILED and wish.is_failure_final:
             error = WorkflowDataError(record.error_message or "")
             raise DynamicNodeFailError(record.name, error, record.error_path or path, error_type=record.error_type)
 
@@ -153,7 +158,8 @@ class Execution:
         name, run_id = node.name, path.rpartition("@")[2]
         assert self.recorded is not None  # filled before a child gets its path
         record = self.recorded.get(path)
-        if record is None:
+        if record is None or record.is_told:
+            told = record
             branch = wish.override_branch if wish.override_branch is not None else self.run.branch
             record = NodeRun(
                 path=path,
@@ -166,9 +172,11 @@ class Execution:
                 kind=node.kind,
                 created_at=time.time(),
             )
+            if told is not None:
+                record.take_over(told)
             self.recorded[path] = record
             self.engine.store_later(record)
-            is_fresh = True
+            is_fresh = told is None
         else:
             is_fresh = False
         child = self.below(node, record, (self, *self.claims) if wish.use_as_output else (), is_fresh)
@@ -190,6 +198,9 @@ class Execution:
         child.task = asyncio.current_task()
         if child.task is not None and child.task is not self.task:
             self.child_tasks.add(child.task)
+            child.is_off_loop = True
+        elif len(self.pending_children) > 1:
+            child.is_off_loop = True
         try:
             await engine.execute(child)
         finally:
@@ -300,6 +311,7 @@ class Execution:
             is_fresh=is_fresh,
             isolation_scope=self.isolation_scope,
             claimer=self.claimer if claims else None,
+            is_off_loop=self.is_off_loop or self.node.timeout is not None,
         )
 
 

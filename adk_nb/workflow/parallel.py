@@ -220,8 +220,8 @@ class _Items:
         return self._results
 
     async def _lane(self) -> None:
-        """Run one item after the other until none is left or none may begin."""
-        while self._next < len(self._items) and self._asked is None:
+        """Run one item after the other until none is left; after a question only those that had begun before."""
+        while self._next < len(self._items):
             index = self._next
             self._next += 1
             await self._run(index)
@@ -229,7 +229,9 @@ class _Items:
     async def _run(self, index: int) -> None:
         item, collects = self._items[index], self._worker.on_error == "collect"
         try:
-            self._results[index] = await self._ctx.run_item(self._worker.node, item, is_failure_final=collects)
+            self._results[index] = await self._ctx.run_item(
+                self._worker.node, item, is_failure_final=collects, may_begin=self._asked is None
+            )
         except NodeInterruptedError as signal:
             self._asked = [*(self._asked or ()), *signal.interrupt_ids]
         except DynamicNodeFailError as failure:

@@ -17,7 +17,7 @@ def test_a_chain_needs_one_task_and_siblings_one_each() -> None:
     tasks: dict[str, Any] = {}
     names: list[Any] = []
 
-    def look(ctx: Any) -> str:
+    async def look(ctx: Any) -> str:
         task = asyncio.current_task()
         assert task is not None
         tasks[ctx.node.name] = task
