@@ -56,6 +56,8 @@ class InvocationContext:
         self.run_config = run_config or RunConfig()
         self.allowance = Allowance(self.run_config.limits)
         self.llm_calls = 0
+        self.writers: dict[str, str] = {}
+        """Path of the node run that last stored a key of the state, for keys stored in this call."""
         self.plugin_manager = plugin_manager
         self.is_aborted = False
         """Someone wants the run to stop."""

@@ -47,7 +47,7 @@ async def enrich_reviewed(execution: Execution, context: Context, event: Event, 
             event.output = None
         else:
             _note_output_for(execution, event)
-    written = context.state.take_delta()
+    written = _taken_writes(context)
     if written:
         event.actions.state_delta = {**event.actions.state_delta, **written}
     if not is_empty(event):
@@ -165,10 +165,29 @@ def _apply_state(context: Context, event: Event) -> None:
         for key, value in actions.state_delta.items():
             context.state.check(key, value)
             live[key] = snapshot(value, f"state[{key!r}]")
-    written = context.state.take_delta()
+    written = _taken_writes(context)
     if written or actions.state_delta:
         merged = {**actions.state_delta, **written}
+        context.get_invocation_context().writers.update(dict.fromkeys(merged, context.node_path))
         event.own_actions().state_delta = {k: v for k, v in merged.items() if not k.startswith(State.TEMP_PREFIX)}
+
+
+def _taken_writes(context: Context) -> dict[str, Any]:
+    """Return what the node wrote since its last event, and make the state that others see agree with it.
+
+    Where another node wrote the same key meanwhile, the write that is stored last counts, so that a run sees the same
+    now as after a pause. What a child has stored since is newer than what its caller wrote before it.
+    """
+    written = context.state.take_delta()
+    live, writers = context.session.state, context.get_invocation_context().writers
+    for key, value in list(written.items()):
+        if live.get(key) is value:
+            continue
+        if writers.get(key, "").startswith(f"{context.node_path}/"):
+            del written[key]
+        else:
+            live[key] = value
+    return written
 
 
 def _take_out_asked(execution: Execution, event: Event) -> None:
