@@ -155,16 +155,18 @@ class NodeRun:
         self.branch = told.branch or self.branch
 
     def begin(self, at: float) -> None:
-        """It executes, for the first time or again."""
+        """It executes, for the first time or again: a try begins."""
         self.status = Status.RUNNING
         self.output = self.route = None
         self.open_below = ()
+        self.attempts = (*self.attempts, Attempt(at))
         self.error_type = self.error_message = self.error_path = self.stopped_by = None
         if self.started_at is None:
             self.started_at = at
 
     def begin_attempt(self, at: float) -> None:
-        """A try begins."""
+        """Another try begins."""
+        self.output = self.route = None
         self.attempts = (*self.attempts, Attempt(at))
 
     def end_attempt(
@@ -226,6 +228,11 @@ class NodeRun:
         asked[index] = replace(asked[index], is_answered=True, answer=answer, answered_at=at)
         self.questions = tuple(asked)
         self.make_ready()
+
+
+def open_ids(run: NodeRun) -> tuple[str, ...]:
+    """Return the ids of all questions that a run and the runs below it wait for."""
+    return tuple(dict.fromkeys([*(q.interrupt_id for q in run.open_questions), *run.open_below]))
 
 
 _VALUES = ("input", "output", "route")

@@ -116,7 +116,7 @@ class Turn:
     async def stop(self) -> None:
         """Come back when nothing of this call runs any more."""
         self.channel.abandon()
-        self._engine.is_ending = self._is_over = True
+        self._engine.stopping.is_ending = self._is_over = True
         left = [task for task in (self._task, self._watch) if task is not None and not task.done()]
         for task in left:
             task.cancel()

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from google.genai import types
 
@@ -122,8 +122,7 @@ class Outcome:
     """No route was set on the context that isn't in an event yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChildWish:
+class ChildWish(NamedTuple):
     """How a node wants one child to run; `Context.run_node` says what the fields mean."""
 
     input: Any
@@ -213,7 +212,6 @@ class Place:
 
     run: NodeRun
     attempt: int
-    resume_inputs: Mapping[str, Any]
     children: Children
     state_check: Any = None
     is_off_loop: bool = False
@@ -320,7 +318,7 @@ class Context(ToolCall, Services, ReadonlyContext):
     @property
     def resume_inputs(self) -> Mapping[str, Any]:
         """The answers to this run's own questions so far, by interrupt id."""
-        return self._place.resume_inputs
+        return self._place.run.answers
 
     def newest_question(self, interrupt_id: str) -> Question | None:
         """Return what this run asked under an id last, with its answer if there is one; `None` when it didn't ask."""

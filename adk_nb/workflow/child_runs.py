@@ -1,0 +1,236 @@
+"""What one node run starts with `ctx.run_node`: its dynamic children, those of earlier executions included."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+from adk_nb.errors import DynamicNodeFailError, NodeInterruptedError, WorkflowConfigurationError, WorkflowDataError
+from adk_nb.events.paths import child_branch, child_path
+from adk_nb.events.record import NodeRun, Status, open_ids
+from adk_nb.events.values import freeze, snapshot
+from adk_nb.workflow.build import build_node
+from adk_nb.workflow.context import ChildWish
+from adk_nb.workflow.nodes import BaseNode
+
+if TYPE_CHECKING:
+    from adk_nb.workflow.execution import Execution
+
+
+class ChildRuns:
+    """The dynamic children of one node run."""
+
+    __slots__ = ("_counters", "_parent", "_pending", "_recorded", "delegate", "done", "tasks")
+
+    def __init__(self, parent: Execution) -> None:
+        """Begin without children; what was recorded is read when the first one is asked for."""
+        self._parent = parent
+        self.done: dict[str, Execution] = {}
+        """Those that executed in this process, by path."""
+        self.tasks: set[asyncio.Task[Any]] = set()
+        """Tasks that user code made to run children."""
+        self.delegate: str | None = None
+        """Path of the child whose output is the parent's output."""
+        self._pending: dict[str, asyncio.Future[None] | None] = {}
+        """Those that execute now, with a future where somebody waits for one."""
+        self._recorded: dict[str, NodeRun] | None = None
+        """All, those of earlier executions included, by path; `None` before the first is run."""
+        self._counters: dict[str, int] = {}
+
+    def begin_again(self) -> None:
+        """Forget what belongs to one try of the parent only."""
+        self._counters.clear()
+        self.tasks.clear()
+        self.delegate = None
+
+    async def run(self, node_like: Any, wish: ChildWish) -> Any:
+        """Run a child to its end, or take its recorded result, and return its output."""
+        parent = self._parent
+        if parent.is_over:
+            raise WorkflowConfigurationError(
+                f"Node {parent.run.name!r} has ended and can't run children any more: await every ctx.run_node in it."
+            )
+        node = build_node(node_like)
+        path = self._path(node, wish)
+        if self._recorded is None:
+            await self._read()
+        child = self.done.get(path)
+        if child is not None and path in self._pending:
+            await self._end_of(path)
+        elif child is None or child.run.status is not Status.COMPLETED:
+            if child is None:
+                self._refuse(path, wish)
+            child = self._child(node, path, wish)
+            await self._execute(child)
+        return self._result(child, wish)
+
+    def in_task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run a part of the parent's body in a task that is stopped together with the body."""
+        task = self._parent.engine.loop.create_task(work, name=self._parent.run.path)
+        self.tasks.add(task)
+        return task
+
+    async def all_ended(self) -> None:
+        """Wait until those that still run have come to their end.
+
+        Raises:
+            DynamicNodeFailError: one failed that nobody waited for.
+        """
+        late = list(self._pending)
+        while self._pending:
+            await asyncio.wait([self._end_of(path) for path in self._pending])
+            await asyncio.sleep(0)
+        self._raise_unseen()
+        for path in late:
+            child = self.done[path]
+            if child.run.status is Status.FAILED and child.error is not None:
+                raise DynamicNodeFailError(child.run.name, child.error, child.run.error_path or path)
+
+    async def _read(self) -> None:
+        parent = self._parent
+        run = parent.run
+        earlier = [] if parent.is_fresh else await parent.engine.log.child_runs(run.invocation_id, run.path)
+        if self._recorded is None:  # a sibling may have been quicker
+            self._recorded = {one.path: one for one in earlier}
+
+    def _end_of(self, path: str) -> asyncio.Future[None]:
+        end = self._pending[path]
+        if end is None:
+            end = self._pending[path] = self._parent.engine.loop.create_future()
+        return asyncio.shield(end)
+
+    def _refuse(self, path: str, wish: ChildWish) -> None:
+        """Raise when the child isn't to run: it may not begin yet, or its recorded failure is final."""
+        record = self._recorded.get(path) if self._recorded is not None else None
+        if record is None and not wish.may_begin:
+            raise NodeInterruptedError(())
+        if record is not None and record.status is Status.FAILED and wish.is_failure_final:
+            error = WorkflowDataError(record.error_message or "")
+            raise DynamicNodeFailError(record.name, error, record.error_path or path, error_type=record.error_type)
+
+    def _path(self, node: BaseNode, wish: ChildWish) -> str:
+        parent = self._parent
+        if not parent.node.rerun_on_resume:
+            raise WorkflowConfigurationError(
+                f"Node {parent.node.name!r} calls ctx.run_node and so must have rerun_on_resume=True: write "
+                f"@node(rerun_on_resume=True), so that it can go on after a pause with its children's results."
+            )
+        run_id = wish.run_id
+        if run_id is None:
+            number = self._counters[node.name] = self._counters.get(node.name, 0) + 1
+            run_id = str(number)
+        elif run_id.isdigit():
+            raise WorkflowConfigurationError(
+                f"The run_id {run_id!r} for child {node.name!r} must contain non-numeric characters, as plain "
+                f"numbers count unnamed runs: write for instance 'order-{run_id}'."
+            )
+        path = child_path(parent.run.path, node.name, run_id)
+        if wish.use_as_output:
+            if self.delegate not in (None, path):
+                raise WorkflowConfigurationError(
+                    f"Node {parent.node.name!r} already has a use_as_output delegate ({self.delegate}): only one child "
+                    f"can give a node's output."
+                )
+            self.delegate = path
+        return path
+
+    def _child(self, node: BaseNode, path: str, wish: ChildWish) -> Execution:
+        parent = self._parent
+        assert self._recorded is not None  # read before a child is made
+        record = known = self._recorded.get(path)
+        if record is None or record.is_told:
+            record = self._recorded[path] = self._new_record(node, path, wish)
+            if known is not None:
+                record.take_over(known)
+            parent.engine.store_later(record)
+        child = type(parent)(
+            engine=parent.engine,
+            node=node,
+            run=record,
+            claims=(parent, *parent.claims) if wish.use_as_output else (),
+            author=self._author(node),
+            state_schemas=parent.schemas_below(),
+            is_fresh=known is None,
+            isolation_scope=parent.isolation_scope
+            if wish.override_isolation_scope is None
+            else wish.override_isolation_scope,
+            claimer=(parent.claimer or parent) if wish.use_as_output else None,
+            is_off_loop=parent.is_off_loop or parent.node.timeout is not None,
+        )
+        self.done[path] = child
+        return child
+
+    def _author(self, node: BaseNode) -> str:
+        parent = self._parent
+        if parent.holds is not None:
+            return parent.node.name
+        return node.name if parent.author == parent.node.name else parent.author
+
+    def _new_record(self, node: BaseNode, path: str, wish: ChildWish) -> NodeRun:
+        parent, name, run_id = self._parent.run, node.name, path.rpartition("@")[2]
+        branch = wish.override_branch if wish.override_branch is not None else parent.branch
+        return NodeRun(
+            path=path,
+            name=name,
+            run_id=run_id,
+            parent=parent.path,
+            invocation_id=parent.invocation_id,
+            input=freeze(wish.input, f"input of child {name!r}"),
+            branch=child_branch(branch, name, run_id) if wish.use_sub_branch else branch,
+            kind=node.kind,
+            created_at=time.time(),
+        )
+
+    async def _execute(self, child: Execution) -> None:
+        run, parent = child.run, self._parent
+        engine = parent.engine
+        if run.status is Status.COMPLETED or (run.status is Status.WAITING and run.path not in engine.ready):
+            return
+        if not engine.allowance.take(run.kind):
+            parent.is_stopped = True
+            raise NodeInterruptedError(())
+        self._pending[run.path] = None
+        child.task = asyncio.current_task()
+        if child.task is not None and child.task is not parent.task:
+            self.tasks.add(child.task)
+            child.is_off_loop = True
+        elif len(self._pending) > 1:
+            child.is_off_loop = True
+        try:
+            await engine.execute(child)
+        finally:
+            end = self._pending.pop(run.path)
+            if end is not None:
+                end.set_result(None)
+
+    def _raise_unseen(self) -> None:
+        """Raise what a task of the body that ran a child failed with, when the body never looked at it."""
+        for task in self.tasks:
+            # Python's own mark of an exception that nobody asked for; without it a failure would only be logged.
+            if task.done() and not task.cancelled() and getattr(task, "_log_traceback", False):
+                error = task.exception()
+                if isinstance(error, Exception):
+                    raise error
+
+    def _result(self, child: Execution, wish: ChildWish) -> Any:
+        run, parent = child.run, self._parent
+        if run.status is Status.COMPLETED:
+            if self.delegate == run.path:
+                parent.has_output(run.output)
+            return snapshot(run.output)
+        if run.status is Status.WAITING:
+            raise NodeInterruptedError(open_ids(run))
+        if run.status is Status.STOPPED:
+            parent.is_stopped = True
+            raise NodeInterruptedError(())
+        if run.status is Status.FAILED and child.error is not None:
+            raise DynamicNodeFailError(run.name, child.error, run.error_path or run.path)
+        if run.status is Status.INCOMPLETE and child.node.wait_for_output and not run.is_cut_short:
+            if wish.raise_on_wait:
+                parent.is_silenced = True
+                raise NodeInterruptedError(())
+            return None
+        reason = "; ".join(run.notes) or f"it ended {run.status}"
+        raise DynamicNodeFailError(run.name, WorkflowDataError(reason), run.path)
