@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -13,9 +14,11 @@ from pydantic import ValidationError
 from adk_nb.errors import ConfigurationError, ToolArgumentsError
 from adk_nb.tools.base_tool import BaseTool, missing_arguments
 from adk_nb.tools.declaration import declaration_of
+from adk_nb.tools.tool_node import node_name
 from adk_nb.workflow.functions import FunctionNode
 from adk_nb.workflow.gates import Requirement, is_required
 from adk_nb.workflow.signature import ABSENT, Parameter, Signature, innermost, read_signature
+from adk_nb.workflow.sync_calls import call_in_thread
 
 if TYPE_CHECKING:
     from adk_nb.tools.tool_context import ToolContext
@@ -85,14 +88,37 @@ class FunctionTool(BaseTool):
             values = self._fitted(args)
         except ToolArgumentsError as error:
             return {"error": str(error)}
+        if "generator" in self.signature.style:
+            spoken = FunctionNode(self._spoken(values, tool_context), name=node_name(self.name))
+            return await tool_context.run_node(spoken, use_sub_branch=True)
+        if self.signature.style == "plain" and _is_off_loop(tool_context):
+            result = await call_in_thread(tool_context, functools.partial(self._call, values))
+        else:
+            result = self._call(values, tool_context)
+        return await result if inspect.isawaitable(result) else result
+
+    def _spoken(self, values: dict[str, Any], tool_context: ToolContext) -> Callable[[], Any]:
+        """Return a generator function that needs nothing more."""
+        if self.signature.style == "async generator":
+
+            async def produce() -> AsyncGenerator[Any, None]:
+                async with contextlib.aclosing(self._call(values, tool_context)) as items:
+                    async for item in items:
+                        yield item
+
+            return produce
+
+        def produce_in_turn() -> Generator[Any, None, None]:
+            yield from self._call(values, tool_context)
+
+        return produce_in_turn
+
+    def _call(self, values: dict[str, Any], tool_context: ToolContext) -> Any:
         signature = self.signature
         if signature.context_name is not None:
-            values[signature.context_name] = tool_context
-        if "generator" in signature.style:
-            bound = FunctionNode(functools.partial(self.func, **values), name=_node_name(self.name))
-            return await tool_context.run_node(bound, use_sub_branch=True)
-        result = self.func(*[values.pop(name) for name in signature.by_position], **values)
-        return await result if inspect.isawaitable(result) else result
+            values = {**values, signature.context_name: tool_context}
+        first = [values[name] for name in signature.by_position]
+        return self.func(*first, **{name: one for name, one in values.items() if name not in signature.by_position})
 
     def _wanted(self) -> tuple[Parameter, ...]:
         """Return the arguments that a caller gives, in order."""
@@ -138,8 +164,10 @@ def _name_of(func: Any) -> str:
     return name
 
 
-def _node_name(tool: str) -> str:
-    return "".join(c if c.isalnum() or c == "_" else "_" for c in tool)
+def _is_off_loop(tool_context: Any) -> bool:
+    """Say whether a sync function would keep others, or its own node's timeout, from their turn on the event loop."""
+    node = getattr(tool_context, "node", None)  # a tool can also be called with nothing around it
+    return getattr(tool_context, "is_off_loop", False) or getattr(node, "timeout", None) is not None
 
 
 def _description_of(func: Any) -> str:

@@ -45,7 +45,7 @@ class ToolNode(BaseNode):
         """Call `tool`; the name is `name`, else the tool's own with `_` for what no node's name may hold."""
         super().__init__(  # type: ignore[call-arg]  # the fields above are this class's own
             tool=tool,
-            name=re.sub(r"\W", "_", tool.name) if name is None else name,
+            name=node_name(tool.name) if name is None else name,
             description=tool.description.partition("\n")[0],
             retry_config=retry_config,
             timeout=timeout,
@@ -152,6 +152,16 @@ class ToolNode(BaseNode):
             f"The input of node {self.name!r} must be a dictionary of tool arguments for tool {self.tool.name!r}, and "
             f"is {_kind_of(node_input)}; {known}. Hand on a dictionary with the parameters' names from the node before."
         )
+
+
+def node_name(tool: str) -> str:
+    """Return the name of a tool's node: the tool's own, with `_` for what no node's name may hold.
+
+    Example:
+        >>> node_name("web-search")
+        'web_search'
+    """
+    return re.sub(r"\W", "_", tool)
 
 
 def _kind_of(value: Any) -> str:

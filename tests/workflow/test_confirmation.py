@@ -421,13 +421,13 @@ def test_options_are_checked_where_they_are_written() -> None:
     assert (gated.rerun_on_resume, plain.require_confirmation) == (True, False)
     assert node(gated, name="other").require_confirmation is True  # type: ignore[attr-defined]
     assert node(gated, require_confirmation=False).require_confirmation is False  # type: ignore[attr-defined]
-    for refused in (
-        lambda: FunctionNode(pay, require_confirmation=True),
-        lambda: node(pay, require_confirmation=True, rerun_on_resume=False),
-        lambda: node(gated, rerun_on_resume=False),
-    ):
-        with pytest.raises(WorkflowConfigurationError, match=r"require_confirmation requires rerun_on_resume=True"):
-            refused()
+    needs_rerun = "require_confirmation requires rerun_on_resume=True"
+    with pytest.raises(WorkflowConfigurationError, match=needs_rerun):
+        FunctionNode(pay, require_confirmation=True)
+    with pytest.raises(WorkflowConfigurationError, match=needs_rerun):
+        node(pay, require_confirmation=True, rerun_on_resume=False)
+    with pytest.raises(WorkflowConfigurationError, match=needs_rerun):
+        node(gated, rerun_on_resume=False)
     with pytest.raises(WorkflowConfigurationError, match="require_confirmation=True is an option of functions"):
         node(JoinNode(name="j"), require_confirmation=True)
     with pytest.raises(WorkflowConfigurationError, match="require_confirmation='yes'"):
