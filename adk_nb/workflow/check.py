@@ -31,6 +31,7 @@ def check_graph(graph: Graph) -> None:
         _no_unconditional_cycle,
         _schemas_fit,
         _joins_can_fire,
+        _chats_come_first,
         _nodes_agree,
     ):
         rule(graph)
@@ -165,6 +166,16 @@ def _joins_can_fire(graph: Graph) -> None:
             raise _fail(
                 f"The join {node.name!r} waits for {node.wait_for} nodes, but only {len(before)} lead to it "
                 f"({', '.join(map(repr, before))}): lower wait_for, or lead more nodes there."
+            )
+
+
+def _chats_come_first(graph: Graph) -> None:
+    for edge in graph.edges:
+        if edge.from_node.name != START_NAME and getattr(edge.to_node, "mode", None) == "chat":
+            raise _fail(
+                f"The agent {edge.to_node.name!r} has mode='chat', which talks with a person and takes no input, so it "
+                f"can't be a following node ({edge.from_node.name} -> {edge.to_node.name}): lead from START to it, or "
+                f"give it mode='single_turn'."
             )
 
 
