@@ -107,6 +107,8 @@ class Turn:
     def start(self, abort_signal: asyncio.Event | None) -> asyncio.Task[None]:
         """Begin to run in a task of its own, which raises what the run fails with."""
         self.invocation.on_abort = self._stop_soon(asyncio.get_running_loop())
+        if abort_signal is not None and abort_signal.is_set():
+            self.invocation.abort()
         task = self._task = asyncio.create_task(self._perform(), context=self._context)
         task.add_done_callback(self.channel.close)
         if abort_signal is not None:
