@@ -313,7 +313,8 @@ def name_of(func: Any) -> str:
     name = getattr(innermost(func), "__name__", "__call__")
     if name == "<lambda>":
         raise WorkflowConfigurationError(
-            "A lambda has no name, and a node must have a name: write node(lambda ..., name='lookup'), or use def."
+            "A lambda has no name, and a node must have a name that must be a valid Python identifier: write "
+            "node(lambda ..., name='lookup'), or use def."
         )
     return str(name)
 
