@@ -17,6 +17,7 @@ from adk_nb.events.record import NodeRun
 from adk_nb.sessions import InMemorySessionService, SqliteSessionService
 from adk_nb.workflow import BaseNode, Workflow, node
 from adk_nb.workflow.context import Context
+from tests.sessions.plain_store import PlainStore
 from tests.workflow.driving import Conversation
 
 
@@ -25,7 +26,7 @@ class Way:
     """One way to run a workflow."""
 
     store: str
-    """`memory` or `file`."""
+    """`memory`, `file`, or `plain`: a store of someone else's with ADK's interface and nothing more."""
     process: str
     """`same`: one runner and one workflow object for all turns; `new`: each turn builds them, and the store, anew."""
     place: str
@@ -42,8 +43,11 @@ WAYS = (
     Way("file", "same", "nested"),
     Way("memory", "same", "dynamic"),
     Way("file", "new", "dynamic"),
+    Way("plain", "new", "alone"),
+    Way("plain", "same", "nested"),
+    Way("plain", "new", "dynamic"),
 )
-"""Every pair of choices stands in at least one of them."""
+"""Every two choices stand together in at least one of them, but for a plain store's in one process."""
 
 
 class Staged:
@@ -55,6 +59,7 @@ class Staged:
         self._file = folder / "sessions.db"
         self._build = build
         self._memory = InMemorySessionService()
+        self._plain = PlainStore()
         self._talk: Conversation | None = None
         self.error: BaseException | None = None
         """What the last turn raised."""
@@ -119,7 +124,9 @@ class Staged:
         return await talk.root()
 
     def _store(self) -> Any:
-        return self._memory if self.way.store == "memory" else SqliteSessionService(self._file)
+        if self.way.store == "file":
+            return SqliteSessionService(self._file)
+        return self._memory if self.way.store == "memory" else self._plain
 
 
 PREFIXES = {"alone": "", "nested": "outer@1/", "dynamic": "outer@1/caller@1/"}
