@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from adk_nb.workflow.hints.hint import Hint
-from adk_nb.workflow.hints.source import body_of, functions_of, last_name, mentions, parts_of
+from adk_nb.workflow.hints.source import body_of, functions_of, last_name, mentions
 
 if TYPE_CHECKING:
     from adk_nb.workflow.graph import Graph
@@ -20,7 +20,7 @@ def appended_events(graph: Graph) -> Iterator[Hint]:
             if not mentions(func.__code__, "append_event", "events"):
                 continue
             body = body_of(func)
-            found = next((part for part in parts_of(body) if _appends(part)), None) if body else None
+            found = next((part for part in body.parts if _appends(part)), None) if body else None
             if body is not None and found is not None:
                 yield Hint(
                     node.name,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from adk_nb.workflow.hints.hint import Hint, listed
 from adk_nb.workflow.hints.routes import taken_by
-from adk_nb.workflow.hints.source import body_of, functions_of, inner_node, mentions, parts_of
+from adk_nb.workflow.hints.source import body_of, functions_of, inner_node, mentions
 from adk_nb.workflow.loops import loops_of
 from adk_nb.workflow.nodes import BaseNode
 
@@ -67,7 +67,7 @@ def _may_count(node: BaseNode) -> bool:
         body = body_of(func)
         if body is None or mentions(func.__code__, "RequestInput"):
             return True
-        if any(isinstance(part, ast.Compare) and _compares_numbers(part) for part in parts_of(body)):
+        if any(isinstance(part, ast.Compare) and _compares_numbers(part) for part in body.parts):
             return True
     return False
 

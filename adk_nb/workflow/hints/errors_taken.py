@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from adk_nb.workflow.hints.hint import Hint
-from adk_nb.workflow.hints.source import Body, body_of, functions_of, inner_node, last_name, own_parts, parts_of
+from adk_nb.workflow.hints.source import Body, body_of, functions_of, inner_node, last_name, own_parts
 from adk_nb.workflow.nodes import BaseNode
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _WAITS = (ast.Await, ast.Yield, ast.YieldFrom)
 
 def _handlers(body: Body) -> Iterator[tuple[str, list[ast.stmt], ast.AST]]:
     """Yield broad handlers that don't raise again: how they are written, what they guard, where they stand."""
-    for part in parts_of(body):
+    for part in body.parts:
         if isinstance(part, ast.Try):
             for handler in part.handlers:
                 caught = _broad(handler.type)

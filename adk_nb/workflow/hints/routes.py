@@ -23,7 +23,13 @@ def unmatched_routes(graph: Graph) -> Iterator[Hint]:
         outgoing = graph.outgoing(node.name)
         if not outgoing.labels:
             continue
-        text = _without_route(node) or _misfit(node, list(outgoing.labels), has_default=bool(outgoing.otherwise))
+        taken = taken_by(node)
+        if taken is None:
+            continue
+        if not taken.sets_any:
+            text = _without_route(node)
+        else:
+            text = _misfit(taken, list(outgoing.labels), has_default=bool(outgoing.otherwise))
         if text is not None:
             yield Hint(node.name, text)
 
@@ -41,10 +47,7 @@ def taken_by(node: BaseNode) -> Taken | None:
 
 def _without_route(node: BaseNode) -> str | None:
     """Tell a node that never sets a route: its output is no label."""
-    taken = taken_by(node)
-    if taken is None or taken.sets_any or not isinstance(node, FunctionNode):
-        return None
-    returned = plain_type(node.signature.returns)
+    returned = plain_type(node.signature.returns) if isinstance(node, FunctionNode) else None
     if returned is None:
         return None
     return (
@@ -53,10 +56,7 @@ def _without_route(node: BaseNode) -> str | None:
     )
 
 
-def _misfit(node: BaseNode, labels: list[object], *, has_default: bool) -> str | None:
-    taken = taken_by(node)
-    if taken is None or not taken.sets_any:
-        return None
+def _misfit(taken: Taken, labels: list[object], *, has_default: bool) -> str | None:
     unhandled = [route for route in taken.routes if route not in labels]
     if unhandled and not has_default:
         return (

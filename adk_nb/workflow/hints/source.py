@@ -22,10 +22,11 @@ _BODIES = ("_run_impl", "run_node_impl", "call")
 class Body:
     """The source of one function."""
 
-    func: types.FunctionType
     tree: ast.FunctionDef | ast.AsyncFunctionDef
     offset: int
     """Lines before the function in its file or cell."""
+    parts: tuple[ast.AST, ...]
+    """All its parts in the order of the source, without what stands in functions and classes inside it."""
 
     def line(self, part: ast.AST) -> int:
         """Return where a part stands in its file or cell."""
@@ -67,16 +68,13 @@ def body_of(func: types.FunctionType) -> Body | None:
     """Return the source of a function, `None` where there is none, as for lambdas and for code made by `exec`."""
     if func not in _known:
         _known[func] = _read(func)
-    found = _known[func]
-    return None if found is None else Body(func, *found)
+    return _known[func]
 
 
-_known: weakref.WeakKeyDictionary[types.FunctionType, tuple[ast.FunctionDef | ast.AsyncFunctionDef, int] | None] = (
-    weakref.WeakKeyDictionary()
-)
+_known: weakref.WeakKeyDictionary[types.FunctionType, Body | None] = weakref.WeakKeyDictionary()
 
 
-def _read(func: types.FunctionType) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, int] | None:
+def _read(func: types.FunctionType) -> Body | None:
     if func.__name__ == "<lambda>":
         return None
     try:
@@ -87,7 +85,7 @@ def _read(func: types.FunctionType) -> tuple[ast.FunctionDef | ast.AsyncFunction
     tree = module.body[0] if module.body else None
     if not isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef)) or tree.name != func.__code__.co_name:
         return None
-    return tree, max(first, 1) - 1
+    return Body(tree, max(first, 1) - 1, tuple(own_parts(*tree.body)))
 
 
 def own_parts(*roots: ast.AST) -> Iterator[ast.AST]:
@@ -96,11 +94,6 @@ def own_parts(*roots: ast.AST) -> Iterator[ast.AST]:
         yield root
         if not isinstance(root, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
             yield from own_parts(*ast.iter_child_nodes(root))
-
-
-def parts_of(body: Body) -> Iterator[ast.AST]:
-    """Yield all parts of a body in the order of the source, without what stands in functions and classes inside it."""
-    return own_parts(*body.tree.body)
 
 
 def last_name(func: ast.expr) -> str:

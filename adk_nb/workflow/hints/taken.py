@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from adk_nb.errors import WorkflowConfigurationError
-from adk_nb.workflow.hints.source import Body, body_of, last_name, parts_of
+from adk_nb.workflow.hints.source import Body, body_of, last_name
 from adk_nb.workflow.signature import Signature, options_of, signature_of
 
 Values = tuple[Any, ...] | None
@@ -73,7 +73,7 @@ def _is_data(hint: Any) -> bool:
 
 def _route_expressions(body: Body, context_name: str | None) -> Iterable[ast.expr | None]:
     """Yield what a function sets as its route; `None` stands for what can't be read."""
-    for part in parts_of(body):
+    for part in body.parts:
         if isinstance(part, ast.Call):
             names = [keyword.arg for keyword in part.keywords]
             if "route" in names:
@@ -110,7 +110,7 @@ class _Look:
         self._func = func
         self._hints = signature.hints
         self._assigned: dict[str, list[ast.expr | None]] = {}
-        for part in parts_of(body):
+        for part in body.parts:
             self._note(part)
         self._open: set[str] = set()
 
