@@ -33,6 +33,7 @@ _SHAPES: dict[Kind, str] = {
 
 _NAME_LENGTH = 60
 _LINE_LENGTH = 200
+_HINT_LENGTH = 500
 
 
 def route_label(edge: EdgeDescription) -> str:
@@ -96,7 +97,7 @@ def _outline(graph: GraphDescription, indent: str) -> Iterator[str]:
             columns.append("→ " + ", ".join(next_of[node.name]))
         yield indent + "  ".join(columns).rstrip()
         for hint in node.hints:
-            yield f"{indent}  ! {shorten(visible(hint), _LINE_LENGTH)}"
+            yield f"{indent}  ! {shorten(visible(hint), _HINT_LENGTH)}"
         if node.inner is not None:
             yield from _outline(node.inner, indent + "    ")
 

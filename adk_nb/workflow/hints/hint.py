@@ -17,11 +17,19 @@ class Hint:
 
 
 def listed(names: Sequence[object], last: str = "and") -> str:
-    """Return names as a person lists them.
+    """Return names as a person lists them, the first few where there are many.
 
     Example:
         >>> listed(["a", "b", "c"])
         "'a', 'b' and 'c'"
+        >>> listed("abcdefghij")
+        "'a', 'b', 'c', 'd', 'e', 'f', 'g' and 3 more"
     """
-    shown = [repr(name) for name in names]
+    shown = [f"{name!r:.60}" for name in names]
+    if len(shown) > _SHOWN:
+        shown = [*shown[: _SHOWN - 1], f"{len(shown) - _SHOWN + 1} more"]
+        last = "and"
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {last} {shown[-1]}"
+
+
+_SHOWN = 8
