@@ -69,6 +69,17 @@ def redacted(credential: AuthCredential) -> dict[str, Any]:
     return {"authType": str(credential.auth_type), "credential": REDACTED}
 
 
+def stored_answer(question: Question, response: Any) -> dict[str, Any]:
+    """Return what a record holds for the answer that stands in an event, also in one that another program wrote.
+
+    Raises:
+        AnswerError: it is malformed.
+    """
+    if isinstance(response, Mapping) and response.get("credential") == REDACTED:
+        return dict(response)
+    return redacted(read_credential(question.interrupt_id, question.payload, response))
+
+
 class TakenCredentials:
     """The credentials in one message of answers, taken out of what is stored and kept in this process."""
 

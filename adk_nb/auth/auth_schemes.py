@@ -35,7 +35,7 @@ class APIKeyIn(enum.Enum):
 class SecurityBase(AuthModel):
     """Base of the schemes."""
 
-    type_: AuthSchemeType = Field(alias="type")
+    type_: AuthSchemeType = Field(validation_alias="type", serialization_alias="type")
     description: str | None = None
 
 
@@ -47,15 +47,15 @@ class APIKey(SecurityBase):
         'X-Key'
     """
 
-    type_: AuthSchemeType = Field(default=AuthSchemeType.apiKey, alias="type")
-    in_: APIKeyIn = Field(alias="in")
+    type_: AuthSchemeType = Field(default=AuthSchemeType.apiKey, validation_alias="type", serialization_alias="type")
+    in_: APIKeyIn = Field(validation_alias="in", serialization_alias="in")
     name: str
 
 
 class HTTPBase(SecurityBase):
     """A scheme of the `Authorization` header, for instance `basic`."""
 
-    type_: AuthSchemeType = Field(default=AuthSchemeType.http, alias="type")
+    type_: AuthSchemeType = Field(default=AuthSchemeType.http, validation_alias="type", serialization_alias="type")
     scheme: str
 
 
@@ -110,7 +110,7 @@ class OAuthFlows(AuthModel):
 class OAuth2(SecurityBase):
     """OAuth2."""
 
-    type_: AuthSchemeType = Field(default=AuthSchemeType.oauth2, alias="type")
+    type_: AuthSchemeType = Field(default=AuthSchemeType.oauth2, validation_alias="type", serialization_alias="type")
     flows: OAuthFlows
 
 
@@ -123,14 +123,18 @@ class ExtendedOAuth2(OAuth2):
 class OpenIdConnect(SecurityBase):
     """OpenID Connect, described at an address."""
 
-    type_: AuthSchemeType = Field(default=AuthSchemeType.openIdConnect, alias="type")
+    type_: AuthSchemeType = Field(
+        default=AuthSchemeType.openIdConnect, validation_alias="type", serialization_alias="type"
+    )
     openIdConnectUrl: str
 
 
 class OpenIdConnectWithConfig(SecurityBase):
     """OpenID Connect, described here."""
 
-    type_: AuthSchemeType = Field(default=AuthSchemeType.openIdConnect, alias="type")
+    type_: AuthSchemeType = Field(
+        default=AuthSchemeType.openIdConnect, validation_alias="type", serialization_alias="type"
+    )
     authorization_endpoint: str = Field(alias="authorization_endpoint")
     token_endpoint: str = Field(alias="token_endpoint")
     userinfo_endpoint: str | None = Field(default=None, alias="userinfo_endpoint")
@@ -145,7 +149,7 @@ class OpenIdConnectWithConfig(SecurityBase):
 class CustomAuthScheme(AuthModel):
     """A scheme of another kind."""
 
-    type_: str = Field(alias="type")
+    type_: str = Field(validation_alias="type", serialization_alias="type")
 
 
 AuthScheme = APIKey | HTTPBase | OAuth2 | OpenIdConnect | HTTPBearer | OpenIdConnectWithConfig | CustomAuthScheme
@@ -177,7 +181,7 @@ def read_scheme(value: Any) -> AuthModel:
         return scheme_class.model_validate(dict(value))
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, line['loc']))}: {line['msg']}" for line in error.errors())
-        raise ConfigurationError(f"auth_scheme isn't a {scheme_class.__name__} ({wrong}).") from None
+        raise ConfigurationError(f"auth_scheme doesn't describe {scheme_class.__name__} ({wrong}).") from None
 
 
 def _class_for(kind: Any, value: Mapping[str, Any]) -> type[AuthModel]:

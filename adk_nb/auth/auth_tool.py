@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import Any
 
-from pydantic import SerializeAsAny, field_validator, model_validator
+from pydantic import SerializeAsAny, model_validator
 
 from adk_nb.auth.auth_credential import AuthCredential
 from adk_nb.auth.auth_schemes import read_scheme
@@ -33,10 +33,12 @@ class AuthConfig(AuthModel):
     credential_key: str | None = None
     """Name of the credential; left out, it follows from the scheme and the public part of the raw credential."""
 
-    @field_validator("auth_scheme", mode="before")
-    @classmethod
-    def _read_scheme(cls, value: Any) -> AuthModel:
-        return read_scheme(value)
+    def __init__(self, **data: Any) -> None:
+        """Take the fields by their names or ADK's JSON names; the scheme may be a dictionary or fastapi's own model."""
+        for name in ("auth_scheme", "authScheme"):
+            if name in data:
+                data[name] = read_scheme(data[name])
+        super().__init__(**data)
 
     @model_validator(mode="after")
     def _name_credential(self) -> AuthConfig:

@@ -45,7 +45,7 @@ class AuthModel(BaseModel):
         for name, field in type(self).model_fields.items():
             value = getattr(self, name)
             if value is not None and not any(isinstance(mark, Secret) for mark in field.metadata):
-                shown[field.alias or name] = _plain(value)
+                shown[field.serialization_alias or name] = _plain(value)
         return shown
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from adk_nb.auth.answers import stored_answer
 from adk_nb.errors import DataError
 from adk_nb.events.carried import Reader
 from adk_nb.events.event import Event, content_text
 from adk_nb.events.paths import last_segment, parent_path
 from adk_nb.events.questions import Asked, questions_in
 from adk_nb.events.read_only import thawed
-from adk_nb.events.record import NodeRun, Question, Status
+from adk_nb.events.record import Attempt, NodeRun, Question, Status
 from adk_nb.events.request_input import chose_its_id, unwrap_answer
 from adk_nb.events.values import freeze
 from adk_nb.workflow.answers import check_answer, read_answer
@@ -214,10 +215,12 @@ class _Told:
         self.invocation.ended[run.path] = self.number
 
     def _end_attempt(self, run: NodeRun, error_type: str | None = None, error_message: str | None = None) -> None:
-        last = run.attempts[-1] if run.attempts else None
-        if last is None or last.error_type is not None:
-            run.begin_attempt((last.ended_at if last else run.started_at) or self.event.timestamp)
-        run.end_attempt(self.event.timestamp, error_type, error_message)
+        before = run.attempts
+        if before and before[-1].error_type is None:  # a run that goes on after a word of its own
+            began, before = before[-1].started_at, before[:-1]
+        else:
+            began = (before[-1].ended_at if before else run.started_at) or self.event.timestamp
+        run.attempts = (*before, Attempt(began, self.event.timestamp, error_type, error_message))
 
     def _ask(self, run: NodeRun, asked: Asked) -> None:
         if any(one.interrupt_id == asked.interrupt_id for one in run.open_questions):
@@ -230,6 +233,7 @@ class _Told:
                 response_schema=asked.response_schema,
                 asked_at=self.event.timestamp,
                 is_named=chose_its_id(asked.interrupt_id),
+                is_secret=asked.is_secret,
             )
         )
         run.output = None
@@ -243,7 +247,10 @@ class _Told:
         if run is None or question is None:
             return
         try:
-            answer = check_answer(question, read_answer(question, response))
+            if question.is_secret:
+                answer = stored_answer(question, response)
+            else:
+                answer = check_answer(question, read_answer(question, response))
         except DataError:
             return
         self.invocation.is_whole = False

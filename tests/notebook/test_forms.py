@@ -272,3 +272,12 @@ def test_json_text_is_strict() -> None:
         read_json("{\n")
     with pytest.raises(ValueError, match="nested too deeply"):
         read_json("[" * 100_000)
+
+
+def test_secrets_are_typed_into_fields_of_their_own() -> None:
+    """A password is a kind of its own, so that a view hides it and keeps it out of its drafts."""
+    schema = {"type": "object", "properties": {"user": {"type": "string"}, "password": {"type": "string"}}}
+    schema["properties"]["password"] |= {"format": "password"}  # type: ignore[index]
+    user, password = fields_of(schema)
+    assert (user["kind"], password["kind"]) == ("text", "secret")
+    assert collect([password], {"/password": {"state": "value", "text": "x y"}})[0] == {"password": "x y"}

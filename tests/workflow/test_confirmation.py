@@ -438,17 +438,3 @@ def test_a_gated_function_is_drawn_as_human_input() -> None:
     """A drawing shows where a person is asked."""
     [_, _, gated, _] = paying().describe().nodes
     assert gated.kind == "human"
-
-
-def test_only_an_approval_can_be_refused_by_hand() -> None:
-    """`request_confirmation` belongs to tools; elsewhere it says what to do."""
-
-    async def test() -> None:
-        def ask(ctx: Context) -> None:
-            ctx.request_confirmation(hint="sure?")
-
-        talk = Conversation(node(ask))
-        error = await talk.fail(WorkflowDataError, talk.say())
-        assert "requires function_call_id" in str(error)
-
-    run(test)
