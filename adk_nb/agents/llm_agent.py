@@ -23,7 +23,7 @@ from adk_nb.errors import (
 )
 from adk_nb.events.event import Event, content_text
 from adk_nb.events.event_actions import EventActions
-from adk_nb.events.values import snapshot
+from adk_nb.events.values import freeze
 from adk_nb.models.base_llm import BaseLlm
 from adk_nb.models.failures import NO_CONTENT, unusable
 from adk_nb.models.llm_request import AGENT_LABEL, LlmRequest, copy_settings
@@ -165,8 +165,8 @@ class LlmAgent(BaseAgent):
         return super().checked_input(value) if self.mode == "single_turn" else value
 
     def checked_output(self, value: Any) -> Any:
-        """Return a snapshot of the output, which was checked when the answer came in."""
-        return snapshot(value, f"output of agent {self.name!r}")
+        """Return the output as history keeps it; it was checked when the answer came in."""
+        return freeze(value, f"output of agent {self.name!r}")
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         model = self.canonical_model

@@ -170,6 +170,11 @@ class Event(LlmResponse):
         info.__pydantic_fields_set__.add("output_for")
 
     @property
+    def does_nothing(self) -> bool:
+        """The event is history and its actions are all empty: no state, no route, no transfer."""
+        return self.actions is _NO_ACTIONS
+
+    @property
     def is_sealed(self) -> bool:
         """The event is history: it, its actions and its values can't be changed."""
         return type(self.__dict__) is ReadOnlyFields
@@ -249,7 +254,7 @@ def _close(model: BaseModel) -> None:
     """Make the fields of a model read-only."""
     fields = model.__dict__
     if type(fields) is OpenFields:
-        fields.__class__ = ReadOnlyFields
+        fields.__class__ = ReadOnlyFields  # type: ignore[assignment]  # same layout, other methods
     else:
         _set(model, "__dict__", ReadOnlyFields(fields))
 

@@ -71,7 +71,7 @@ def snapshot(value: Any, where: str = "value", *, exclude_none: bool = False) ->
     kind = type(value)
     if kind in PLAIN:
         return value if kind is not str or value.isascii() else _checked_text(value, where, "")
-    return _copy(value, where, "", exclude_none)
+    return _copy(value, where, "", _MODELS_WITHOUT_NONE if exclude_none else _PLAIN_COPY)
 
 
 def freeze(value: Any, where: str = "value") -> Any:
@@ -90,25 +90,7 @@ def freeze(value: Any, where: str = "value") -> Any:
     kind = type(value)
     if kind in PLAIN:
         return value if kind is not str or value.isascii() else _checked_text(value, where, "")
-    if kind in _FROZEN or (kind is types.Content and type(value.__dict__) is ReadOnlyFields):
-        return value
-    return _frozen(_copy(value, where, "", False))
-
-
-def _frozen(copied: Any) -> Any:
-    """Return what `_copy` made with read-only containers."""
-    kind = type(copied)
-    if kind in PLAIN:
-        return copied
-    if kind is dict:
-        return ReadOnlyDict({key: _frozen(inner) for key, inner in copied.items()})
-    if kind is list:
-        return ReadOnlyList([_frozen(inner) for inner in copied])
-    if kind is tuple:
-        return tuple(_frozen(inner) for inner in copied)
-    if kind is set:
-        return ReadOnlySet(copied)
-    return freeze_content(copied) if kind is types.Content else copied
+    return _copy(value, where, "", _FROZEN_COPY)
 
 
 def freeze_content(content: types.Content, where: str = "content") -> types.Content:
@@ -191,49 +173,84 @@ def cleaned_text(text: str | None) -> str | None:
     return text.encode("utf-8", "replace").decode()
 
 
-def _copy(value: Any, where: str, at: str, exclude_none: bool) -> Any:
+_PLAIN_COPY, _MODELS_WITHOUT_NONE, _FROZEN_COPY = range(3)
+"""What a copy is to be: changeable, the same with the `None` fields of models left out, or read-only."""
+
+
+def _copy(value: Any, where: str, at: str, how: int) -> Any:
     kind = type(value)
     if kind in PLAIN:
         return value if kind is not str or value.isascii() else _checked_text(value, where, at)
     if kind is dict or kind is ReadOnlyDict:
-        return {_key(k, where, at): _copy(v, where, f"{at}[{k!r}]", exclude_none) for k, v in value.items()}
+        return value if how == _FROZEN_COPY and kind is ReadOnlyDict else _copied_dict(value, where, at, how)
     if kind is list or kind is ReadOnlyList:
-        return [_copy(v, where, f"{at}[{i}]", exclude_none) for i, v in enumerate(value)]
+        if how != _FROZEN_COPY:
+            return _copied_items(value, where, at, how)
+        return value if kind is ReadOnlyList else ReadOnlyList(_copied_items(value, where, at, how))
     if kind is tuple:
-        return tuple(_copy(v, where, f"{at}[{i}]", exclude_none) for i, v in enumerate(value))
+        return tuple(_copied_items(value, where, at, how))
     if kind in _IMMUTABLE:
         return value
     if isinstance(value, types.Content):
-        return _copied(value)
+        if how != _FROZEN_COPY:
+            return _copied(value)
+        return value if type(value.__dict__) is ReadOnlyFields else freeze_content(value)
     if isinstance(value, BaseModel):
         if getattr(kind, "holds_secrets", False):
             raise WorkflowDataError(
                 f"{where}{at} is an {kind.__name__}, which may hold a secret and so is neither stored nor handed on: "
                 f"call ctx.get_auth_response(auth_config) in the node that needs it."
             )
-        return _copy(value.model_dump(exclude_none=exclude_none), where, at, exclude_none)
-    return _copy_rare(value, where, at, exclude_none)
+        return _copy(value.model_dump(exclude_none=how == _MODELS_WITHOUT_NONE), where, at, how)
+    return _copy_rare(value, where, at, how)
 
 
-def _copy_rare(value: Any, where: str, at: str, exclude_none: bool) -> Any:
+def _copied_dict(value: dict[Any, Any], where: str, at: str, how: int) -> dict[Any, Any]:
+    copied = {}
+    for key, inner in value.items():
+        name = key if type(key) is str and key.isascii() else _key(key, where, at)
+        kind = type(inner)
+        if kind in PLAIN and (kind is not str or inner.isascii()):
+            copied[name] = inner
+        else:
+            copied[name] = _copy(inner, where, f"{at}[{key!r}]", how)
+    return ReadOnlyDict(copied) if how == _FROZEN_COPY else copied
+
+
+def _copied_items(values: list[Any] | tuple[Any, ...], where: str, at: str, how: int) -> list[Any]:
+    copied = []
+    for index, inner in enumerate(values):
+        kind = type(inner)
+        if kind in PLAIN and (kind is not str or inner.isascii()):
+            copied.append(inner)
+        else:
+            copied.append(_copy(inner, where, f"{at}[{index}]", how))
+    return copied
+
+
+def _copy_rare(value: Any, where: str, at: str, how: int) -> Any:
     if isinstance(value, Answer):
-        return Answer(_copy(dict(value), where, at, exclude_none))
+        return Answer(_copied_dict(value, where, at, _PLAIN_COPY))
     if isinstance(value, (set, frozenset)):
-        kind: Callable[[Any], Any] = set if isinstance(value, set) else frozenset
-        return kind(_copy(v, where, f"{at}{{…}}", exclude_none) for v in value)
+        if how == _FROZEN_COPY and type(value) is ReadOnlySet:
+            return value
+        items = [_copy(v, where, f"{at}{{…}}", _PLAIN_COPY) for v in value]
+        if not isinstance(value, set):
+            return frozenset(items)
+        return ReadOnlySet(items) if how == _FROZEN_COPY else set(items)
     if isinstance(value, enum.Enum):
-        return _copy(value.value, where, at, exclude_none)
+        return _copy(value.value, where, at, how)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-        return _copy(fields, where, at, exclude_none)
+        return _copied_dict(fields, where, at, how)
     if isinstance(value, (bytearray, memoryview)):
         return bytes(value)
     for plain in (bool, int, float, str):
         if isinstance(value, plain):
-            return _copy(plain(value), where, at, exclude_none)
+            return _copy(plain(value), where, at, how)
     for container in (dict, list, tuple):
         if isinstance(value, container):
-            return _copy(container(value), where, at, exclude_none)
+            return _copy(container(value), where, at, how)
     raise WorkflowDataError(
         f"{where}{at} is a {type(value).__module__}.{type(value).__qualname__}, which can't be stored or handed on: "
         f"return JSON values, dates, Decimal, UUID, bytes, a pydantic model or a dataclass, or keep the object out of "
@@ -273,7 +290,6 @@ _PACKERS: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     complex: ("complex", repr, complex),
 }
 _IMMUTABLE = frozenset(_PACKERS)
-_FROZEN = frozenset({*_IMMUTABLE, ReadOnlyDict, ReadOnlyList, ReadOnlySet})
 _UNPACKERS = {tag: unpack for tag, _, unpack in _PACKERS.values()}
 
 

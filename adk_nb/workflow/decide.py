@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from adk_nb.errors import WorkflowConfigurationError, one_of
 from adk_nb.events.paths import child_branch, child_path, common_branch, outside
+from adk_nb.events.read_only import ReadOnlyDict
 from adk_nb.events.record import NodeRun, Status
 from adk_nb.workflow.nodes import START_NAME, BaseNode, JoinNode
 from adk_nb.workflow.rounds import followed, is_in_time, reached_by, ready_at_rest, starved
@@ -39,21 +40,21 @@ class Continued:
     ready: Collection[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # one or more a step: frozen, they would take three times as long to make
 class Ended:
     """Happening: a run stopped executing; its record says how."""
 
     run: NodeRun
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Start:
     """Command: execute this run."""
 
     run: NodeRun
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Keep:
     """Command: store this record together with the run that just ended."""
 
@@ -75,6 +76,11 @@ class Settle:
     output: Any = None
     failed: NodeRun | None = None
     error: WorkflowConfigurationError | None = None
+
+    @property
+    def pauses(self) -> bool:
+        """The graph will go on later."""
+        return self.status in (Status.WAITING, Status.STOPPED)
 
 
 Happening = Begun | Continued | Ended
@@ -280,7 +286,7 @@ def _fire(state: GraphState, join: JoinNode, commands: list[Command]) -> None:
     run = state.gathering.pop(join.name)
     held = state.arrived.pop(join.name)
     came = [name for name in state.graph.predecessors(join.name) if name in held or name == START_NAME]
-    run.input = {name: held[name].output if name in held else state.input for name in came}
+    run.input = ReadOnlyDict({name: held[name].output if name in held else state.input for name in came})
     run.sources = tuple(one.path for one in held.values())
     run.branch = common_branch([held[name].branch if name in held else state.branch for name in came])
     run.follows = followed(state, run, held.values())

@@ -18,7 +18,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 from adk_nb.errors import WorkflowConfigurationError, WorkflowDataError
 from adk_nb.events.event import Event, content_text, event_of, new_id, own_copy
 from adk_nb.events.request_input import REQUEST_INPUT, RequestInput
-from adk_nb.events.values import Unchecked, snapshot
+from adk_nb.events.values import Unchecked, freeze, snapshot
 from adk_nb.workflow.answers import asked_schema
 from adk_nb.workflow.description import GraphDescription, Kind, NodeDescription
 from adk_nb.workflow.retry import RetryConfig
@@ -119,10 +119,10 @@ class BaseNode(Written):
         return fit(value, self.input_schema, f"input of node {self.name!r}")
 
     def checked_output(self, value: Any) -> Any:
-        """Return a snapshot of the output as `output_schema` wants it, models as dictionaries without `None` fields."""
+        """Return the output as `output_schema` wants it and as history keeps it; of models without `None` fields."""
         if self.output_schema is not None and value is not None and not isinstance(value, Unchecked):
             value = fit(value, self.output_schema, f"output of node {self.name!r}")
-        return snapshot(value, f"output of node {self.name!r}")
+        return freeze(value, f"output of node {self.name!r}")
 
     def as_event(self, item: Any) -> Event | None:
         """Return the event for one thing that the body yielded or returned, `None` for nothing."""
