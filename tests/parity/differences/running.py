@@ -1,0 +1,144 @@
+"""Differences in what runs, and how a run ends."""
+
+from __future__ import annotations
+
+from tests.parity.differences.difference import Difference
+
+RUNNING = [
+    Difference(
+        what="a join that can't fire, a route without an edge, a node that waits for ever",
+        theirs="the run looks successful",
+        ours="status `incomplete`, with node, reason and known labels",
+        why="no run ends short in silence",
+        seen={
+            "a_join_behind_routes_may_starve": [
+                "- status: None",
+                "+ status: 'incomplete'",
+            ],
+            "a_route_without_an_edge_ends_the_path": [
+                "- status: None",
+                "+ status: 'incomplete'",
+            ],
+            "a_waiting_node_may_never_give": [
+                "- status: None",
+                "+ status: 'incomplete'",
+            ],
+        },
+    ),
+    Difference(
+        what="a loop left by a route without an edge",
+        theirs="no output",
+        ours="the last output is the workflow's",
+        why="that is what the loop came to",
+        seen={
+            "a_loop_is_left_by_an_unknown_route": [
+                "- wf@1/show@1 by wf output 'None' for wf@1",
+                "+ wf@1/show@1 by wf output '3' for wf@1",
+            ],
+        },
+    ),
+    Difference(
+        what="branches in a loop that also fans out",
+        theirs="grow with every round",
+        ours="begin anew with every round",
+        why="a branch names a lane, not its history",
+        seen={
+            "a_loop_that_fans_out": [
+                "- wf@1/count@3 by wf on 'count@2.count@3' output 3 route 'done'",
+                "+ wf@1/count@3 by wf on 'count@3' output 3 route 'done'",
+                "- wf@1/tee@3 by wf on 'count@2.count@3' output 't' for wf@1",
+                "+ wf@1/tee@3 by wf on 'count@3' output 't' for wf@1",
+                "- wf@1/tee@2 by wf on 'count@2.tee@2' output 't' for wf@1",
+                "+ wf@1/tee@2 by wf on 'tee@2' output 't' for wf@1",
+            ],
+        },
+    ),
+    Difference(
+        what="a route on an event with another author",
+        theirs="stored, not followed",
+        ours="followed",
+        why="the author is overwritten anyway",
+        seen={
+            "a_route_of_somebody_else": [
+                "+ wf@1/show@1 by wf output '1' for wf@1",
+                "- session s (1 by the user, 1 others): {}",
+                "+ session s (1 by the user, 2 others): {}",
+            ],
+        },
+    ),
+    Difference(
+        what="keys of a join's output",
+        theirs="random order",
+        ours="the order of the edges",
+        why="reproducible prompts",
+        seen={
+            "joins_keep_the_order_of_their_edges": [
+                "- wf@1/in_order@1 by wf output False for wf@1",
+                "+ wf@1/in_order@1 by wf output True for wf@1",
+            ],
+        },
+    ),
+    Difference(
+        what="of several failures in one tick",
+        theirs="the one that stands first in the graph is raised",
+        ours="the one that happened first is raised",
+        why="the first is the cause",
+        seen={
+            "the_first_of_two_failures_is_raised": [
+                "- raised Boom 'one'",
+                "+ raised Worse 'two'",
+            ],
+        },
+    ),
+    Difference(
+        what="`sys.exit` in a node",
+        theirs="ends the process",
+        ours="the node's failure",
+        why="a kernel isn't a node's to end",
+        seen={
+            "an_exit_is_the_nodes_failure": [
+                "+ > hi (run 1)",
+                "+ wf@1/leave@1 by wf error WorkflowDataError",
+                "+ raised WorkflowDataError",
+                "- the process: 'would end'",
+                "+ the process: 'goes on'",
+                "- session s (1 by the user, 0 others): {}",
+                "+ session s (1 by the user, 1 others): {}",
+            ],
+        },
+    ),
+    Difference(
+        what="open questions of a run that was stopped",
+        theirs="answered with an error in the history, yet they can be answered",
+        ours="stay open, in the history as well",
+        why="one fact",
+        seen={
+            "a_stopped_question_is_closed": [
+                "+ - by wf error INVOCATION_ABORTED",
+                (
+                    "- - by wf on 'q@1' user says answers adk_request_input: {'error': 'Invocation was "
+                    "aborted by client.'} error INVOCATION_ABORTED"
+                ),
+            ],
+            "a_stopped_question_can_be_answered": [
+                "+ - by wf error INVOCATION_ABORTED",
+                (
+                    "- - by wf on 'q@1' user says answers adk_request_input: {'error': 'Invocation was "
+                    "aborted by client.'} error INVOCATION_ABORTED"
+                ),
+            ],
+        },
+    ),
+    Difference(
+        what="an output that a plugin replaced",
+        theirs="the next node gets the first one now, the other after a resume",
+        ours="the next node gets what the history says",
+        why="one fact",
+        seen={
+            "a_plugin_replaces_an_output": [
+                "- seen: ['secret', '***']",
+                "+ seen: ['***', '***']",
+            ],
+        },
+    ),
+]

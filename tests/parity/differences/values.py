@@ -1,0 +1,160 @@
+"""Differences in values: what they become, and when they are checked."""
+
+from __future__ import annotations
+
+from tests.parity.differences.difference import Difference
+
+VALUES = [
+    Difference(
+        what="output of a model or dataclass instance",
+        theirs="handed on as the instance, as a dictionary after a resume",
+        ours="always a dictionary",
+        why="the same before and after a resume",
+        seen={
+            "a_model_in_an_event_is_handed_on": [
+                "- wf@1/a@1 by wf output Ticket(count=1, note=None, title='x')",
+                "+ wf@1/a@1 by wf output {'count': 1, 'note': None, 'title': 'x'}",
+                "- wf@1/show@1 by wf output \"Ticket(count=1, note=None, title='x')\" for wf@1",
+                "+ wf@1/show@1 by wf output \"{'count': 1, 'note': None, 'title': 'x'}\" for wf@1",
+            ],
+            "dataclasses_are_outputs": [
+                "- wf@1/a@1 by wf output dataclasses_are_outputs.locals.Point(x=1)",
+                "+ wf@1/a@1 by wf output {'x': 1}",
+                "- wf@1/b@1 by wf output \"['Point', {'x': 1}]\" for wf@1",
+                "+ wf@1/b@1 by wf output \"['dict', {'x': 1}]\" for wf@1",
+            ],
+        },
+    ),
+    Difference(
+        what="tuples, dates, `Decimal`, integer keys, bytes",
+        theirs="change type after a resume with a database",
+        ours="keep it",
+        why="the same before and after a resume",
+        seen={
+            "values_from_a_file_keep_their_type": [
+                "- wf@1/b@1 by wf output '[1, 2]' for wf@1",
+                "+ wf@1/b@1 by wf output '(1, 2)' for wf@1",
+                "- wf@1/b@1 by wf output \"{'1': 'x'}\" for wf@1",
+                "+ wf@1/b@1 by wf output \"{1: 'x'}\" for wf@1",
+                "- wf@1/b@1 by wf output \"'_w=='\" for wf@1",
+                "+ wf@1/b@1 by wf output \"b'\\\\xff'\" for wf@1",
+            ],
+        },
+    ),
+    Difference(
+        what="a list in the state that its writer changes after it was stored",
+        theirs="seen by later nodes, gone after a resume",
+        ours="seen by nobody",
+        why="the same before and after a resume",
+        seen={
+            "a_change_after_writing_is_not_seen": [
+                "- wf@1/b@1 by wf output [1, 2] for wf@1",
+                "+ wf@1/b@1 by wf output [1] for wf@1",
+                "- session s (1 by the user, 2 others): {'list': [1, 2]}",
+                "+ session s (1 by the user, 2 others): {'list': [1]}",
+            ],
+        },
+    ),
+    Difference(
+        what="a parent that reads what its children wrote to the state",
+        theirs="reads its own earlier value",
+        ours="reads theirs",
+        why="the newest value is the value",
+        seen={
+            "children_and_state": [
+                "- wf@1/parent@1 by wf output [2, 3, 1] for wf@1 state {'n': 1}",
+                "+ wf@1/parent@1 by wf output [2, 3, 3] for wf@1",
+                "- session s (1 by the user, 3 others): {'n': 1}",
+                "+ session s (1 by the user, 3 others): {'n': 3}",
+            ],
+        },
+    ),
+    Difference(
+        what="input that doesn't fit",
+        theirs="the workflow's error, not retried",
+        ours="the node's, retried like any other",
+        why="it is the node's",
+        seen={
+            "a_declared_input_is_checked_before_the_node": [
+                "- wf@1 by wf error ValueError",
+                "+ wf@1/b@1 by wf error ValueError",
+                "+ wf@1/b@1 by wf error ValueError",
+                "- session s (1 by the user, 2 others): {}",
+                "+ session s (1 by the user, 3 others): {}",
+            ],
+            "a_missing_key_fails_the_node": [
+                (
+                    "- wf@1 by wf error WorkflowDataError saying 'Missing value for parameter', 'city', 'not "
+                    "found in node_input'"
+                ),
+                (
+                    "+ wf@1/b@1 by wf error WorkflowDataError saying 'Missing value for parameter', 'city', "
+                    "'not found in node_input'"
+                ),
+            ],
+            "a_workflow_checks_its_input": [
+                "- wf@1 by wf error ValueError",
+                "+ wf@1/inner@1 by wf error ValueError",
+            ],
+            "a_childs_input_is_checked": [
+                "+ wf@1/parent@1/child@1 by wf error ValueError",
+                "- session s (1 by the user, 1 others): {}",
+                "+ session s (1 by the user, 2 others): {}",
+            ],
+        },
+    ),
+    Difference(
+        what="output checked against the workflow's schema",
+        theirs="after the event",
+        ours="before the event",
+        why="history and successor agree",
+        seen={
+            "a_workflow_checks_its_output": [
+                "- wf@1/inner@1/a@1 by inner output {'count': '3', 'title': 'x'} for wf@1/inner@1",
+                "+ wf@1/inner@1/a@1 by inner output {'count': 3, 'title': 'x'} for wf@1/inner@1",
+            ],
+            "a_workflow_refuses_its_output": [
+                "- wf@1/inner@1/a@1 by inner output {'count': '3'} for wf@1/inner@1",
+                "- wf@1/inner@1 by inner error ValueError",
+                "+ wf@1/inner@1/a@1 by inner error ValueError",
+                "- session s (1 by the user, 2 others): {}",
+                "+ session s (1 by the user, 1 others): {}",
+            ],
+        },
+    ),
+    Difference(
+        what="a tool's argument of another type",
+        theirs="handed to the tool as it is",
+        ours="refused",
+        why="hints are promises",
+        seen={
+            "arguments_are_checked": [
+                "- wf@1/price@1 by wf output {'article': 5, 'price': 2}",
+                "- wf@1/show@1 by wf output \"{'article': 5, 'price': 2}\" for wf@1",
+                "+ wf@1/price@1 by wf error ToolArgumentsError",
+                "+ raised ToolArgumentsError",
+                "- session s (1 by the user, 3 others): {}",
+                "+ session s (1 by the user, 2 others): {}",
+            ],
+        },
+    ),
+    Difference(
+        what="a tuple before a parallel worker",
+        theirs="one item",
+        ours="its items",
+        why="a tuple holds items as a list does",
+        seen={
+            "a_tuple_and_a_worker": [
+                "- wf@1/tell@1 by wf output ['(1, 2)']",
+                "+ wf@1/tell@1 by wf output ['1', '2']",
+                "- wf@1/show@1 by wf output \"['(1, 2)']\" for wf@1",
+                "+ wf@1/show@1 by wf output \"['1', '2']\" for wf@1",
+                "- wf@1/tell@1/tell@1 by wf on 'tell@1' output '(1, 2)'",
+                "+ wf@1/tell@1/tell@1 by wf on 'tell@1' output '1'",
+                "+ wf@1/tell@1/tell@2 by wf on 'tell@2' output '2'",
+                "- session s (1 by the user, 4 others): {}",
+                "+ session s (1 by the user, 5 others): {}",
+            ],
+        },
+    ),
+]
