@@ -319,6 +319,7 @@ class Runner:
                 plugin_manager=self.plugin_manager,
             ),
             plugins=self.plugin_manager if self.plugin_manager.plugins else None,
+            is_resumable=self.app is not None and self.app.is_resumable,
             on_run=on_run,
             load_events=load_events,
             context=self._context_in(session),

@@ -44,6 +44,7 @@ class Turn:
         invocation: InvocationContext,
         *,
         plugins: PluginManager | None,
+        is_resumable: bool,
         on_run: OnRun | None,
         load_events: Callable[[], Awaitable[list[Event]]],
         context: contextvars.Context,
@@ -55,6 +56,7 @@ class Turn:
             opening: What it begins with.
             invocation: What all nodes share.
             plugins: `None` when there are none.
+            is_resumable: Workflows write events that say where they stand.
             on_run: Told of each change of a record.
             load_events: Returns all events of the session, whatever the session object was limited to.
             context: What nodes and plugins run in.
@@ -74,6 +76,7 @@ class Turn:
             deliver=self.channel.put,
             on_run=on_run,
             review=self._review if plugins is not None else None,
+            writes_checkpoints=is_resumable,
         )
         self._task: asyncio.Task[None] | None = None
         self._watch: asyncio.Task[None] | None = None

@@ -18,6 +18,7 @@ from adk_nb.events.event import Event
 from adk_nb.events.read_only import thawed
 from adk_nb.events.record import NodeRun, Status, open_ids
 from adk_nb.events.values import snapshot
+from adk_nb.workflow.checkpoints import Checkpoints
 from adk_nb.workflow.context import Context, InvocationContext, Place
 from adk_nb.workflow.decide import Command, Ended, decide, find_ready
 from adk_nb.workflow.execution import Execution
@@ -50,6 +51,7 @@ class Engine:
         deliver: Deliver,
         on_run: OnRun | None = None,
         review: Review | None = None,
+        writes_checkpoints: bool = False,
     ) -> None:
         """Prepare to run; nothing happens before `run_root`.
 
@@ -59,12 +61,14 @@ class Engine:
             deliver: Takes each event after it was stored.
             on_run: Told of each change of a record.
             review: Awaited with each event of a node before anything is made of it; it may change the event.
+            writes_checkpoints: Workflows write events that say where they stand.
         """
         self.invocation = invocation
         self.log = log
         self.deliver = deliver
         self.on_run = on_run
         self.review = review
+        self.checkpoints = Checkpoints(self._publish) if writes_checkpoints else None
         self.loop = asyncio.get_running_loop()
         self._root_task: asyncio.Task[Any] | None = None
         self._is_out_of_time = False
@@ -147,6 +151,8 @@ class Engine:
         while True:
             tries += 1
             try:
+                if self.checkpoints is not None and execution.graph is not None and tries == 1:
+                    await self.checkpoints.started(execution.graph, run)
                 last = await (self._body if node.timeout is None else self._timed)(execution, tries)
                 break
             except BaseException as error:  # noqa: BLE001  # whatever user code raises: retried and reported there
@@ -293,7 +299,6 @@ class Engine:
         path = run.path if is_own else str(getattr(error, "path", None) or getattr(error, "error_node_path", run.path))
         delay = next_delay_s(execution.node.retry_config, number, cause)
         now, kind, text = time.time(), type(cause).__name__, said(cause)
-        run.end_attempt(now, kind, text, None if delay is None else now + delay)
         if delay is None:
             execution.error = cause
             self.failures[run.path] = cause
@@ -303,7 +308,6 @@ class Engine:
         run.end_attempt(now, kind, text, None if delay is None else now + delay)
         if delay is None:
             run.fail(now, kind, text, path)
-        if delay is None:
             await self._end(execution, event)
         else:
             await self.store(event, [run])
@@ -379,7 +383,19 @@ class Engine:
             await self.deliver(event)
         elif graph is not None:
             await asyncio.sleep(0)  # others get their turn, also between nodes that say nothing
+        if self.checkpoints is not None and graph is not None:
+            await self.checkpoints.ended(graph, run, commands)
         return None if graph is None else graph.go_on(execution, commands)
+
+    async def _publish(self, event: Event) -> None:
+        """Store and deliver an event that belongs to no node run."""
+        if self.invocation.run_config.custom_metadata:
+            event.custom_metadata = dict(self.invocation.run_config.custom_metadata)
+        if self.review is not None:
+            await self.review(event)
+            self.invocation.session.state.update(event.actions.state_delta)
+        await self.store(event, [])
+        await self.deliver(event)
 
     async def store(self, event: Event | None, runs: list[NodeRun]) -> None:
         """Write an event and records in one transaction."""

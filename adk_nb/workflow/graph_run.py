@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class GraphRun:
     """A graph while it runs."""
 
-    __slots__ = ("_claims", "_engine", "_holder", "_is_off_loop", "_schemas", "_settled", "_tasks", "state")
+    __slots__ = ("_claims", "_engine", "_is_off_loop", "_schemas", "_settled", "_tasks", "holder", "state")
 
     def __init__(self, holder: Execution, graph: Graph, node_input: Any, max_concurrency: int | None) -> None:
         """Prepare to run, or to go on with what this process began.
@@ -35,7 +35,8 @@ class GraphRun:
             node_input: What the nodes after START get.
             max_concurrency: How many nodes may run at once; `None` and 0 mean no limit.
         """
-        self._holder = holder
+        self.holder = holder
+        """The run that holds the graph."""
         self._engine = holder.engine
         self._claims = (holder, *holder.claims)
         self._schemas = holder.schemas_below()
@@ -69,12 +70,14 @@ class GraphRun:
             state.is_stopping = True
             await engine.stopping.stop(self._tasks)
         self._leave(settle)
+        if engine.checkpoints is not None:
+            await engine.checkpoints.finished(self)
 
     async def _first_commands(self) -> list[Command]:
         engine, state = self._engine, self.state
         if state.path in engine.graph_states:
             return decide(state, Continued({run.path for run in state.active.values() if run.status in TO_DO}))
-        if self._holder.is_fresh:
+        if self.holder.is_fresh:
             return decide(state, Begun())
         open_runs = engine.open_below.pop(state.path, [])
         latest = await engine.log.latest_runs(state.invocation_id, state.path)
@@ -94,13 +97,13 @@ class GraphRun:
             below = await engine.log.child_runs(state.invocation_id, parent)
             found += below
             parents += [run.path for run in below]
-        runs = walk_again(state, self._holder.run, found)
+        runs = walk_again(state, self.holder.run, found)
         open_now = {run.path for run in runs if run.status in TO_DO}
         return [*map(Keep, runs), *decide(state, Continued(engine.ready | open_now))]
 
     def note_above(self, notes: tuple[str, ...]) -> None:
         """Keep a run's notes with the graph at once: restoring a graph reads only the last record of each node."""
-        above = self._holder.run
+        above = self.holder.run
         before = above.notes
         above.note(*notes)
         if above.notes is not before:
@@ -137,7 +140,7 @@ class GraphRun:
         return self._below(starts[0].run)
 
     def _below(self, run: NodeRun) -> Execution:
-        holder, engine, graph = self._holder, self._engine, self.state.graph
+        holder, engine, graph = self.holder, self._engine, self.state.graph
         is_terminal = graph.is_terminal(run.name)
         return type(holder)(
             engine,
@@ -199,7 +202,7 @@ class GraphRun:
             self.perform(decide(self.state, Ended(run)))
 
     def _leave(self, settle: Settle) -> None:
-        holder, state = self._holder, self.state
+        holder, state = self.holder, self.state
         run = holder.run
         run.note(*state.notes)
         run.is_cut_short = bool(state.short)
