@@ -30,7 +30,8 @@ def event_to_json(event: Event) -> str:
         event = event.model_copy(update=changes)
     try:
         # What `model_dump_json` does, at half the cost.
-        return type(event).__pydantic_serializer__.to_json(event, exclude_none=True).decode()
+        dump = type(event).__pydantic_serializer__.to_json
+        return dump(event, exclude_none=True, exclude=_ACTIONS if event.does_nothing else None).decode()
     except PydanticSerializationError as error:
         raise WorkflowDataError(
             f"An event of {event.node_info.path or event.author!r} can't be stored: {error}. "
@@ -79,7 +80,8 @@ def run_to_json(run: NodeRun) -> str:
     """Return a record as JSON text; in the texts of errors and notes, half characters become `?`."""
     if not (run.questions or needs_packing(run.input) or needs_packing(run.output) or needs_packing(run.route)):
         try:
-            return _run_serializer().to_json(run, exclude_defaults=True, warnings=False).decode()
+            text: bytes = _run_serializer().to_json(run, exclude_defaults=True, warnings=False)
+            return text.decode()
         except PydanticSerializationError:
             return text_of(run_to_dict(run))
     return text_of(run_to_dict(run))
@@ -99,7 +101,7 @@ def run_from_json(text: str) -> NodeRun:
 def text_of(packed: Any) -> str:
     """Return packed values as one JSON text; half characters in texts become `?`."""
     try:
-        text = to_json(packed)
+        text: bytes = to_json(packed)
     except PydanticSerializationError:
         text = to_json(_cleaned(packed))
     return text.decode()
@@ -118,6 +120,9 @@ def pack_each(values: dict[str, Any]) -> dict[str, Any]:
 def unpack_each(values: dict[str, Any]) -> dict[str, Any]:
     """Return the dictionary that `pack_each` was given."""
     return {key: unpack(value) for key, value in values.items()}
+
+
+_ACTIONS = {"actions"}
 
 
 def _cleaned(data: Any) -> Any:

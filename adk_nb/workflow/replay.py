@@ -16,10 +16,9 @@ from pydantic import ValidationError
 
 from adk_nb.events.carried import own_event
 from adk_nb.events.paths import last_segment
-from adk_nb.events.record import NodeRun, Status
+from adk_nb.events.record import NodeRun, Status, open_ids
 from adk_nb.events.values import freeze
 from adk_nb.workflow.decide import Begun, Command, Ended, Keep, Settle, Start, decide
-from adk_nb.workflow.execution import open_ids
 from adk_nb.workflow.graph import Graph
 from adk_nb.workflow.history import CHECKPOINT_COMPLETED, ENDED, History, Invocation, stand_by
 from adk_nb.workflow.limits import Allowance, Limits
@@ -143,8 +142,9 @@ class Walk:
         self.inner: dict[str, Walk] = {}
         self._settle: Settle | None = None
         self._ended: list[tuple[int, int, NodeRun]] = []
+        self._started: set[str] = set()
         self._silent: dict[str, NodeRun] = {}
-        """Runs that have started and of whose end nothing is known."""
+        """Runs that have started and haven't ended, as far as is known."""
         self._expected = [path for path, run in known.runs.items() if run.parent == state.path]
         self._expected.sort(key=known.seen.__getitem__, reverse=True)
         self._now = 0.0
@@ -156,10 +156,6 @@ class Walk:
         state.allowance, allowance = Allowance(Limits(max_node_runs=None)), state.allowance
         self._perform(decide(state, Begun()))
         self._follow()
-        for status in (Status.WAITING, Status.FAILED):
-            for run in [run for run in self._silent.values() if run.status is status]:
-                del self._silent[run.path]
-                self._perform(decide(state, Ended(run)))
         state.max_concurrency, state.allowance = limit, allowance
 
     def close(self, run: NodeRun) -> None:
@@ -209,16 +205,19 @@ class Walk:
         if run.path not in self.kept:
             self.kept[run.path] = run
             run.created_at = run.created_at or self._now or self.known.began_at
+            self.known.runs.setdefault(run.path, run)
 
     def _start(self, run: NodeRun) -> None:
+        self._started.add(run.path)
         found = self.known.runs.get(run.path)
-        if found is not None:
+        is_known = found is not None and found is not run
+        if found is not None and is_known:
             _fill_in(run, found)
         self.known.runs[run.path] = run
         self.known.seen.setdefault(run.path, self.last)
         node = self.state.graph.node(run.name)
         graph = getattr(node, "graph", None)
-        if graph is not None and found is not None and (found.is_told or not run.is_finished):
+        if graph is not None and is_known and (found.is_told or not run.is_finished):
             walk = self.inner[run.path] = Walk(new_state(node, graph, run), self.known)
             walk._now = self._now
             walk.go()
@@ -237,12 +236,12 @@ class Walk:
         """End a silent run when one heard of before `until` can only follow from its end; `False` if there is none."""
         while self._expected:
             path = self._expected[-1]
-            if path in self.kept:
+            if path in self._started:
                 self._expected.pop()
                 continue
             if self.known.seen[path] >= until:
                 return False
-            source = self._source_of(last_segment(path)[0])
+            source = self._source_of(path)
             if source is not None and self._end_silently(source):
                 return True
             self._expected.pop()  # the graph was another one then
@@ -252,12 +251,13 @@ class Walk:
                 return self._end_silently(run)
         return False
 
-    def _source_of(self, name: str) -> NodeRun | None:
-        """Return the silent run from which the fewest silent ends lead to a node."""
-        graph = self.state.graph
-        starts = {
-            run.name: run for run in self._silent.values() if not open_ids(run) and run.status is not Status.FAILED
-        }
+    def _source_of(self, path: str) -> NodeRun | None:
+        """Return the silent run from which the fewest silent ends lead to a run that hasn't started."""
+        graph, name = self.state.graph, last_segment(path)[0]
+        starts = {run.name: run for run in self._silent.values() if not open_ids(run)}
+        known = self.kept.get(path)
+        if name in starts and known is not None and known.status is Status.PENDING:
+            return starts[name]  # it waits for its turn
         origin = dict(starts)
         names = list(starts)
         for one in names:
@@ -273,6 +273,7 @@ class Walk:
         """Take a run as completed without an output; `False` when it can't be."""
         inner = self.inner.get(run.path)
         del self._silent[run.path]
+        run.error_type = run.error_message = run.error_path = None  # a try after the failed one ended well
         if inner is not None:
             inner._end_all_silently()
             inner.close(run)
