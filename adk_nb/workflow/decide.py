@@ -77,11 +77,6 @@ class Settle:
     failed: NodeRun | None = None
     error: WorkflowConfigurationError | None = None
 
-    @property
-    def pauses(self) -> bool:
-        """The graph will go on later."""
-        return self.status in (Status.WAITING, Status.STOPPED)
-
 
 Happening = Begun | Continued | Ended
 Command = Start | Keep | Stop | Settle
@@ -276,7 +271,7 @@ def _arrive(state: GraphState, join: JoinNode, source: NodeRun | None, commands:
         source.held_for = (*source.held_for, run.path)
         if source.output is None and not join.require_output:
             is_news |= _note_silence(run, source)
-    if len(held) + (START_NAME in state.graph.predecessors(join.name)) >= needed:
+    if len(held) + (join.name in state.graph.outgoing(START_NAME).ranked) >= needed:
         _fire(state, join, commands)
     elif is_news:
         commands.append(Keep(run))
