@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import PydanticUserError
 
 from adk_nb.errors import GraphValidationError
-from adk_nb.workflow.nodes import DEFAULT_ROUTE, START_NAME, JoinNode, adapter_for
+from adk_nb.workflow.nodes import DEFAULT_ROUTE, START_NAME, BaseNode, JoinNode, adapter_for
 
 if TYPE_CHECKING:
     from adk_nb.workflow.graph import Graph
@@ -152,6 +152,8 @@ def _no_unconditional_cycle(graph: Graph) -> None:
 def _schemas_fit(graph: Graph) -> None:
     for edge in graph.edges:
         gives, wants = edge.from_node.output_schema, edge.to_node.input_schema
+        if _is_worked_out(edge.from_node, gives) or _is_worked_out(edge.to_node, wants):
+            continue
         if gives is not None and wants is not None and not _same_shape(gives, wants):
             raise _fail(
                 f"Schema mismatch on edge {edge.from_node.name} -> {edge.to_node.name}: it hands on {_name(gives)}, "
@@ -184,6 +186,11 @@ def _nodes_agree(graph: Graph) -> None:
         veto = getattr(node, "_validate_outgoing_edges", None)
         if veto is not None:
             veto([edge for edge in graph.edges if edge.from_node is node])
+
+
+def _is_worked_out(node: BaseNode, schema: Any) -> bool:
+    """Say whether a schema only tells what the keys of a function's input are called, which its call checks."""
+    return isinstance(schema, dict) and getattr(node, "parameter_binding", None) == "node_input"
 
 
 def _same_shape(one: Any, other: Any) -> bool:

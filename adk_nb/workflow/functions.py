@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import warnings
 from collections.abc import AsyncGenerator, Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -32,10 +33,12 @@ from adk_nb.workflow.signature import (
     Parameter,
     Signature,
     innermost,
+    input_described,
     is_model,
     options_of,
     read_signature,
     signature_of,
+    type_described,
 )
 from adk_nb.workflow.sync_calls import call_in_thread, iterate_in_thread
 
@@ -112,10 +115,14 @@ class FunctionNode(BaseNode):
         self._take_schemas(self.signature)
 
     def _take_schemas(self, signature: Signature) -> None:
+        if self.parameter_binding == "node_input":
+            self.input_schema = self.input_schema or input_described(signature, self.name)
+            self.output_schema = self.output_schema or type_described(signature.returns)
+            return
         if self.output_schema is None and is_model(signature.returns):
             self.output_schema = signature.returns
         whole = signature.whole
-        if self.input_schema is None and self.parameter_binding == "state" and whole and is_model(whole.hint):
+        if self.input_schema is None and whole and is_model(whole.hint):
             self.input_schema = whole.hint
 
     @functools.cached_property
@@ -287,11 +294,23 @@ class FunctionNode(BaseNode):
             kept = _content_for(parameter.hint, value)
             if kept is value:
                 return value
+            self._say_what_is_lost(parameter, value)
             value = kept
         try:
             return adapter.validate_python(value)
         except ValidationError as error:
             raise titled(error, f"parameter {parameter.name!r} of node {self.name!r}") from None
+
+    def _say_what_is_lost(self, parameter: Parameter, content: types.Content) -> None:
+        others = [part for part in content.parts or () if part.text is None]
+        if others:
+            kinds = dict.fromkeys(next(iter(part.model_dump(exclude_none=True)), "empty") for part in others)
+            warnings.warn(
+                f"Node {self.name!r} takes the text of a message as {parameter.name!r} and not its other "
+                f"{len(others)} parts ({', '.join(kinds)}): annotate it as types.Content to get them.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
     def describe_node(self) -> NodeDescription:
         """Return this node for a drawing; a function that asks a person is drawn as human input."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from google.genai import types
-from pydantic import BaseModel, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
+from pydantic import BaseModel, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, create_model
 
 from adk_nb.errors import WorkflowConfigurationError
 from adk_nb.events.event import Event
@@ -134,6 +134,47 @@ def read_signature(
         hints=hints,
         has_open_hints=any(isinstance(hint, str) for hint in hints.values()),
     )
+
+
+def input_described(signature: Signature, name: str) -> dict[str, Any] | None:
+    """Return the JSON schema of an object whose keys are the arguments; `None` where a type has none, or without any.
+
+    Example:
+        >>> def book(seats: int, row: str = "A"): ...
+        >>> input_described(signature_of(book), "book")["required"]
+        ['seats']
+    """
+    found = signature.named if signature.whole is None else (signature.whole, *signature.named)
+    if not found:
+        return None
+    fields: dict[str, Any] = {
+        one.name: (
+            Any if one.hint is ABSENT or isinstance(one.hint, str) else one.hint,
+            ... if one.default is ABSENT else one.default,
+        )
+        for one in found
+    }
+    try:
+        model: type[BaseModel] = create_model(f"{name}Params", **fields)
+        return model.model_json_schema()
+    except (
+        PydanticUserError,
+        PydanticSchemaGenerationError,
+        NameError,
+        TypeError,
+    ):  # a name or type that it can't have
+        return None
+
+
+def type_described(hint: Any) -> Any:
+    """Return a model as it is and the JSON schema of any other type; `None` where it has none."""
+    if hint is None or isinstance(hint, str) or is_model(hint):
+        return None if isinstance(hint, str) else hint
+    adapter = _adapter(hint)
+    try:
+        return None if adapter is None else adapter.json_schema()
+    except PydanticUserError:  # an arbitrary class
+        return None
 
 
 def innermost(func: Any) -> Any:
