@@ -171,7 +171,7 @@ class Event(LlmResponse):
 
     @property
     def does_nothing(self) -> bool:
-        """The event is history and its actions are all empty: no state, no route, no transfer."""
+        """Its actions are all empty: no state, no route, no transfer."""
         return self.actions is _NO_ACTIONS
 
     @property
@@ -217,6 +217,7 @@ class Event(LlmResponse):
             info.__dict__["output_for"] = ReadOnlyList(info.output_for)
         _close(info)
         _close(self)
+        self.__pydantic_fields_set__.add("id")  # a copy of it brings its id along
 
     def own_actions(self) -> EventActions:
         """Return the event's actions for writing; events without actions share theirs until then."""

@@ -30,12 +30,23 @@ def file_records(connection: sqlite3.Connection, session: int) -> None:
         return
     filed, newest = row
     entries: dict[tuple[str, str], _Entry] = {}
-    for step, text in connection.execute(_NEW_STEPS, (max(filed, session << 32), newest)):
-        for line, record in enumerate(text.split("\n")):
+    for step, text, event in connection.execute(_NEW_STEPS, (max(filed, session << 32), newest)):
+        if event is not None:
+            _write(connection, session, entries)
+            entries.clear()
+            _take_back(connection, session, from_json(event))
+        for line, record in enumerate(text.split("\n") if text else ()):
             _enter(entries, from_json(record), step, line)
     if entries:
         _write(connection, session, entries)
     connection.execute("UPDATE adk_nb_sessions SET filed = ? WHERE number = ?", (newest, session))
+
+
+def _take_back(connection: sqlite3.Connection, session: int, event: dict[str, Any]) -> None:
+    """Forget the records that an event takes back, if it does: those of an invocation and of all that began later."""
+    invocation_id = event.get("actions", {}).get("rewind_before_invocation_id")
+    if invocation_id is not None:
+        connection.execute(_TAKE_BACK, (session, session, invocation_id))
 
 
 class _Entry:
@@ -61,7 +72,7 @@ def _enter(entries: dict[tuple[str, str], _Entry], record: dict[str, Any], step:
     entry = entries.get(key)
     if entry is None:
         entry = entries[key] = _Entry(record["parent"], record["name"])
-    entry.step, entry.line, entry.status = step, line, record["status"]
+    entry.step, entry.line, entry.status = step, line, record.get("status", Status.PENDING)
     entry.held_for = record.get("held_for", [])
     if entry.status != Status.COMPLETED:
         entry.completed, entry.was_unfinished = None, True
@@ -109,8 +120,16 @@ _FILED = (
     "SELECT filed, (SELECT max(number) FROM adk_nb_steps AS step WHERE step.number < (session.number + 1) << 32) "
     "FROM adk_nb_sessions AS session WHERE number = ?"
 )
-_NEW_STEPS = (
-    "SELECT number, records FROM adk_nb_steps WHERE number > ? AND number <= ? AND records IS NOT NULL ORDER BY number"
+# The event comes along only where it may be one that takes back.
+_NEW_STEPS = """
+SELECT number, records, CASE WHEN is_back THEN event_data END FROM (
+    SELECT number, records, event_data, coalesce(instr(event_data, '"rewind_before_invocation_id"'), 0) > 0 AS is_back
+    FROM adk_nb_steps WHERE number > ? AND number <= ?)
+WHERE records IS NOT NULL OR is_back ORDER BY number
+"""
+_TAKE_BACK = (
+    "DELETE FROM adk_nb_invocations WHERE session = ? AND number >= "
+    "(SELECT number FROM adk_nb_invocations WHERE session = ? AND invocation_id = ?)"
 )
 _PUT_INVOCATION = "INSERT OR IGNORE INTO adk_nb_invocations (session, invocation_id) VALUES (?, ?)"
 _INVOCATION = "SELECT number FROM adk_nb_invocations WHERE session = ? AND invocation_id = ?"

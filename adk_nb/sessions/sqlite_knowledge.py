@@ -47,6 +47,9 @@ class Knowledge:
         """The session's own state, packed; `None` until it is needed."""
         self.events: list[Event] | None = None
         """All events, once someone has read them."""
+        self.event_ids: set[str] = set()
+        """Ids of the events that this process appended; of all events when `knows_all_ids`."""
+        self.knows_all_ids = False
         self._read_events = read_events
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Knowledge:
@@ -79,6 +82,7 @@ class Knowledge:
     def forget_details(self) -> None:
         """Keep the version only, after an append that was broken off in the middle."""
         self.state, self.events = None, None
+        self.knows_all_ids = False
 
 
 def stale(key: Key) -> StaleSessionError:
@@ -100,12 +104,15 @@ class Append:
         self._known = known
         self._event = event
         self._delta: tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | None = None
-        self._about_event: Row = (None, None, None, None)
+        self._about_event: Row = (None, None, None)
+        self._brings_id = False
         if event is not None:
+            # An id that was made with the event is new, unless the event, or what it is a copy of, was stored before.
+            self._brings_id = "id" in event.model_fields_set or event.is_sealed
             event.seal()
             if event.actions.state_delta:
                 self._delta = split_scopes(event.actions.state_delta)
-            self._about_event = (event.id, event.invocation_id, event.timestamp, event_to_json(event))
+            self._about_event = (event.id, event.timestamp, event_to_json(event))
         self._records = "\n".join([run_to_json(run) for run in runs]) if runs else None
         self._step: Row = ()
         self._state: dict[str, Any] | None = None
@@ -115,13 +122,23 @@ class Append:
         """`write` needs no transaction around it."""
         return self._delta is None
 
+    @property
+    def must_be_compared(self) -> bool:
+        """The event's id may be in the session already; all ids must be known before it can be told."""
+        return self._brings_id and not self._known.knows_all_ids
+
+    @property
+    def has_known_event(self) -> bool:
+        """The event's id is in the session already."""
+        return self._event is not None and self._event.id in self._known.event_ids
+
     def write(self, connection: sqlite3.Connection) -> None:
         """Do everything in the file."""
         known, event = self._known, self._event
         time = math.nextafter(known.time, math.inf)
         if event is not None and event.timestamp > time:
             time = event.timestamp
-        step = self._step = (known.step + 1, known.number, time, *self._about_event, self._records)
+        step = self._step = (known.step + 1, time, *self._about_event, self._records)
         known.attempted = step
         if connection.execute(_PUT_STEP, (*step, known.step)).rowcount != 1:
             raise Moved
@@ -131,22 +148,23 @@ class Append:
     def commit(self) -> None:
         """Take what was written into the process's knowledge, after the transaction."""
         known, event = self._known, self._event
-        known.step, _, known.time, *_ = self._step
+        known.step, known.time, *_ = self._step
         known.attempted = None
         if self._state is not None:
             known.state = self._state
-        if event is not None and known.events is not None:
-            known.events.append(event)
+        if event is not None:
+            known.event_ids.add(event.id)
+            if known.events is not None:
+                known.events.append(event)
 
     def without_event(self, connection: sqlite3.Connection) -> Append:
         """Return the same append without its event, which is stored already; refuse an id that is another event's."""
-        event = self._event
+        known, event = self._known, self._event
         assert event is not None, "only an event can be stored twice"
-        row = connection.execute(_EVENT, (self._known.number, event.id)).fetchone()
-        stored = event_from_json(row[0]) if row else None
-        if stored is None or stored != event:
-            raise AlreadyExistsError(event_exists(event.id, self._known.key))
-        rest = Append(self._known, None, ())
+        row = connection.execute(_EVENT, (*steps_of(known.number), event.id)).fetchone()
+        if row is None or event_from_json(row[0]) != event:
+            raise AlreadyExistsError(event_exists(event.id, known.key))
+        rest = Append(known, None, ())
         rest._records = self._records
         return rest
 
@@ -183,8 +201,14 @@ def load_state(text: str) -> dict[str, Any]:
     return state
 
 
+def steps_of(session: int | None) -> tuple[int, int]:
+    """Return the first and the last number that steps of a session may have."""
+    first = (session or 0) << 32
+    return first, first + 0xFFFFFFFF
+
+
 # The step before is there as long as the session is. The next number is taken when another process was faster.
 _PUT_STEP = (
-    "INSERT INTO adk_nb_steps SELECT ?, ?, ?, ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM adk_nb_steps WHERE number = ?)"
+    "INSERT INTO adk_nb_steps SELECT ?, ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM adk_nb_steps WHERE number = ?)"
 )
-_EVENT = "SELECT event_data FROM adk_nb_steps WHERE session = ? AND event_id = ?"
+_EVENT = "SELECT event_data FROM adk_nb_steps WHERE number BETWEEN ? AND ? AND event_id = ?"

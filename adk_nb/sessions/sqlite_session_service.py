@@ -30,6 +30,7 @@ from adk_nb.sessions.sqlite_knowledge import (
     Row,
     load_state,
     stale,
+    steps_of,
     write_shared_state,
 )
 from adk_nb.sessions.sqlite_lock import SessionLock
@@ -190,19 +191,28 @@ class SqliteSessionService(BaseSessionService):
                 await self._take_number(known)
             if known.attempted is not None:
                 await self._explain(known)
+            if append.must_be_compared:
+                await self._learn_event_ids(known)
+            if append.has_known_event:
+                append, is_new = await self._connection.read(append.without_event, append), False
             try:
                 await self._connection.write(append.write, is_one_statement=append.is_one_statement)
-            except Moved:
-                await self._explain(known)
-            except sqlite3.IntegrityError:
-                if await self._explain(known):
-                    append, is_new = await self._connection.write(append.without_event), False
+            except (Moved, sqlite3.IntegrityError):
+                if not await self._explain(known):
+                    raise
             else:
                 append.commit()
                 break
         if known.step - known.filed >= FILE_AFTER:
             await self._file(known)
         return is_new
+
+    async def _learn_event_ids(self, known: Knowledge) -> None:
+        def work(connection: sqlite3.Connection) -> list[Row]:
+            return connection.execute(_EVENT_IDS, steps_of(known.number)).fetchall()
+
+        known.event_ids.update(row[0] for row in await self._connection.read(work, []))
+        known.knows_all_ids = True
 
     async def _file(self, known: Knowledge) -> None:
         number = known.number
@@ -229,9 +239,9 @@ class SqliteSessionService(BaseSessionService):
         known.check(self._connection.file)
 
     async def _explain(self, known: Knowledge) -> bool:
-        """Say why an append failed, if others are the reason; `True` when the newest step is the one that is known.
+        """Say why an append failed, if another process is the reason.
 
-        Comes back with `False` when the newest step is of an append of our own, broken off after it was stored.
+        `True` when its place was taken by an append of our own, broken off after its commit.
         """
 
         def work(connection: sqlite3.Connection) -> tuple[Row | None, bool]:
@@ -249,7 +259,7 @@ class SqliteSessionService(BaseSessionService):
             known.is_stale = True
             raise stale(known.key)
         known.attempted = None
-        return not is_own
+        return is_own
 
     def _knowledge(self, connection: sqlite3.Connection, key: Key, version: Row) -> Knowledge:
         """Return what is known of a session whose version has just been read."""
@@ -357,10 +367,8 @@ _NUMBERS = (
 _VERSION = f"SELECT {_NUMBERS} {_NEWEST}"
 _SESSION = f"SELECT session.state, {_NUMBERS} {_NEWEST}"
 _ADK_SESSION = f"SELECT state, update_time FROM sessions WHERE {_ONE}"
-_STEP = (
-    "SELECT number, session, time, event_id, invocation_id, timestamp, event_data, records FROM adk_nb_steps "
-    "WHERE number = ?"
-)
+_STEP = "SELECT number, time, event_id, timestamp, event_data, records FROM adk_nb_steps WHERE number = ?"
+_EVENT_IDS = "SELECT event_id FROM adk_nb_steps WHERE number BETWEEN ? AND ? AND event_id IS NOT NULL"
 _DELETE = f"DELETE FROM adk_nb_sessions WHERE {_ONE}"
 _COLUMNS = "SELECT user_id, id, state, update_time FROM sessions"
 _LIST_ALL = f"{_COLUMNS} WHERE app_name = ? ORDER BY update_time, rowid"

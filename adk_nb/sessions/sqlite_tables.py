@@ -1,9 +1,9 @@
 """The tables of a session file, and how a file of google-adk or of an earlier version is brought to them.
 
 A session is a row of `adk_nb_sessions` and its *steps*, numbered from 0: each append is one step, a single row that
-holds the event and the records as they were handed in. So an append changes one page of the file and one of the index
-that knows event ids. Which record is where is *filed* later, many steps at a time (`sqlite_filing.py`). For google-adk
-and for people who look into the file, `sessions` and `events` are views of these tables that can be written to.
+holds the event and the records as they were handed in. Nothing else of the file changes with an append, not even an
+index. Which record is where is *filed* later, many steps at a time (`sqlite_filing.py`). For google-adk and for people
+who look into the file, `sessions` and `events` are views of these tables that can be written to.
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ CREATE TABLE adk_nb_sessions (
     UNIQUE (app_name, user_id, id));
 -- Step k of session s has the number s * 2^32 + k. A step without an event has no event_id.
 CREATE TABLE adk_nb_steps (
-    number INTEGER PRIMARY KEY, session INTEGER NOT NULL, time REAL NOT NULL,
-    event_id TEXT, invocation_id TEXT, timestamp REAL, event_data TEXT, records TEXT);
-CREATE UNIQUE INDEX adk_nb_event_ids ON adk_nb_steps (session, event_id) WHERE event_id IS NOT NULL;
+    number INTEGER PRIMARY KEY, time REAL NOT NULL, event_id TEXT, timestamp REAL, event_data TEXT, records TEXT);
 CREATE TABLE adk_nb_invocations (
     number INTEGER PRIMARY KEY,
     session INTEGER NOT NULL REFERENCES adk_nb_sessions (number) ON DELETE CASCADE, invocation_id TEXT NOT NULL,
@@ -58,7 +56,7 @@ CREATE TABLE adk_nb_locks (
     session INTEGER PRIMARY KEY REFERENCES adk_nb_sessions (number) ON DELETE CASCADE,
     host TEXT NOT NULL, pid INTEGER NOT NULL, process_start TEXT NOT NULL, invocation_id TEXT, since REAL NOT NULL);
 CREATE TRIGGER adk_nb_session_new AFTER INSERT ON adk_nb_sessions BEGIN
-    INSERT INTO adk_nb_steps (number, session, time) VALUES (NEW.number << 32, NEW.number, NEW.update_time); END;
+    INSERT INTO adk_nb_steps (number, time) VALUES (NEW.number << 32, NEW.update_time); END;
 CREATE TRIGGER adk_nb_session_gone AFTER DELETE ON adk_nb_sessions BEGIN
     DELETE FROM adk_nb_steps WHERE number >= OLD.number << 32 AND number < (OLD.number + 1) << 32; END;
 """
@@ -71,8 +69,9 @@ CREATE VIEW sessions AS
         number AS rowid
     FROM adk_nb_sessions;
 CREATE VIEW events AS
-    SELECT step.event_id AS id, session.app_name, session.user_id, session.id AS session_id, step.invocation_id,
-        step.timestamp, step.event_data, step.number AS rowid
+    SELECT step.event_id AS id, session.app_name, session.user_id, session.id AS session_id,
+        json_extract(step.event_data, '$.invocation_id') AS invocation_id, step.timestamp,
+        step.event_data, step.number AS rowid
     FROM adk_nb_sessions AS session JOIN adk_nb_steps AS step
         ON step.number > session.number << 32 AND step.number < (session.number + 1) << 32
     WHERE step.event_id IS NOT NULL;
@@ -87,9 +86,12 @@ CREATE TRIGGER adk_nb_sessions_delete INSTEAD OF DELETE ON sessions BEGIN
 CREATE TRIGGER adk_nb_events_insert INSTEAD OF INSERT ON events BEGIN
     SELECT RAISE(ABORT, 'FOREIGN KEY constraint failed: no such session') WHERE NOT EXISTS (
         SELECT 1 FROM adk_nb_sessions WHERE app_name = NEW.app_name AND user_id = NEW.user_id AND id = NEW.session_id);
-    INSERT INTO adk_nb_steps (number, session, time, event_id, invocation_id, timestamp, event_data)
+    SELECT RAISE(ABORT, 'UNIQUE constraint failed: events.id') WHERE EXISTS (
+        SELECT 1 FROM events WHERE app_name = NEW.app_name AND user_id = NEW.user_id
+        AND session_id = NEW.session_id AND id = NEW.id);
+    INSERT INTO adk_nb_steps (number, time, event_id, timestamp, event_data)
     SELECT (SELECT 1 + max(step.number) FROM adk_nb_steps AS step WHERE step.number < (session.number + 1) << 32),
-        session.number, NEW.timestamp, NEW.id, NEW.invocation_id, NEW.timestamp, NEW.event_data
+        NEW.timestamp, NEW.id, NEW.timestamp, NEW.event_data
     FROM adk_nb_sessions AS session
     WHERE app_name = NEW.app_name AND user_id = NEW.user_id AND id = NEW.session_id; END;
 """
@@ -105,9 +107,9 @@ ALTER TABLE adk_nb_locks RENAME TO adk_nb_old_locks;
 _MOVE_SESSIONS = """
 INSERT INTO adk_nb_sessions (app_name, user_id, id, state, create_time, update_time)
     SELECT app_name, user_id, id, state, create_time, update_time FROM sessions ORDER BY rowid;
-INSERT INTO adk_nb_steps (number, session, time, event_id, invocation_id, timestamp, event_data)
+INSERT INTO adk_nb_steps (number, time, event_id, timestamp, event_data)
     SELECT (session.number << 32) + row_number() OVER (PARTITION BY session.number ORDER BY event.rowid),
-        session.number, event.timestamp, event.id, event.invocation_id, event.timestamp, event.event_data
+        event.timestamp, event.id, event.timestamp, event.event_data
     FROM events AS event JOIN adk_nb_sessions AS session
         ON session.app_name = event.app_name AND session.user_id = event.user_id AND session.id = event.session_id;
 """
@@ -123,8 +125,8 @@ CREATE TEMP TABLE adk_nb_moved AS
 INSERT INTO adk_nb_invocations SELECT old.number, session.number, old.invocation_id
     FROM adk_nb_old_invocations AS old JOIN adk_nb_sessions AS session ON session.app_name = old.app_name
         AND session.user_id = old.user_id AND session.id = old.session_id;
-INSERT INTO adk_nb_steps (number, session, time, records)
-    SELECT moved.step, moved.session, session.update_time, old.record
+INSERT INTO adk_nb_steps (number, time, records)
+    SELECT moved.step, session.update_time, old.record
     FROM adk_nb_moved AS moved JOIN adk_nb_old_runs AS old ON old.number = moved.run
     JOIN adk_nb_sessions AS session ON session.number = moved.session;
 INSERT INTO adk_nb_runs

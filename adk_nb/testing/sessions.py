@@ -176,6 +176,25 @@ class SessionServiceContract(RunLogContract):
 
         self.run(steps())
 
+    def test_copies_of_an_event_are_the_same_event(self) -> None:
+        """An event whose id was made with it is stored once, however often it or a copy of it is appended."""
+
+        async def steps() -> None:
+            async with self.make() as service:
+                session = await service.create_session(**APP, session_id="s")
+                event = Event(author="x", output=1)
+                early = event.model_copy()
+                for again in (event, event, early, event.model_copy(), copy.deepcopy(event)):
+                    await service.append_event(session, again)
+                assert session.events == [event]
+                other = self.reopen(service)
+                found = await stored_session(other, "s")
+                for again in (event.model_copy(), found.events[0]):
+                    await other.append_event(found, again)
+                assert (await stored_session(self.reopen(service), "s")).events == [event]
+
+        self.run(steps())
+
     def test_unknown_and_deleted_sessions_are_refused(self) -> None:
         """Appending to a session that isn't stored, or no longer, is refused and creates nothing."""
 

@@ -129,3 +129,20 @@ def test_values_look_alike_where_json_has_them(tmp_path: Path) -> None:
     ((text,),) = connection.execute("SELECT event_data FROM events").fetchall()
     connection.close()
     assert '"output":{"$adk_nb":"tuple","v":[1]}' in text
+
+
+def test_google_adk_cannot_store_an_event_twice(tmp_path: Path) -> None:
+    """An event id that is in the session is refused to google-adk, too, and nothing changes."""
+    path = tmp_path / "sessions.db"
+
+    async def steps() -> None:
+        async with SqliteSessionService(path) as ours:
+            session = await ours.create_session(**APP, session_id="s")
+            await ours.append_event(session, Event(author="x", output=1, id="e"))
+            found = await theirs(path).get_session(**APP, session_id="s")
+            with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
+                await theirs(path).append_event(found, their_event(author="x", output=2, id="e"))
+            assert await outputs(theirs(path)) == [1]
+            assert await outputs(ours) == [1]
+
+    asyncio.run(steps())
