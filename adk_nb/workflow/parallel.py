@@ -172,6 +172,13 @@ def check_options(parallel_worker: bool, max_parallel_workers: int | None, on_er
         )
 
 
+def what_runs(node: BaseNode) -> BaseNode:
+    """Return the node itself, or what a worker runs for each item."""
+    while isinstance(node, ParallelWorker):
+        node = node.node
+    return node
+
+
 def items_of(value: Any) -> list[Any]:
     """Return the items that a worker runs for an input.
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from adk_nb.errors import StateSchemaError, one_of
 from adk_nb.workflow.functions import FunctionNode
+from adk_nb.workflow.parallel import what_runs
 from adk_nb.workflow.signature import ABSENT
 
 if TYPE_CHECKING:
@@ -53,13 +54,14 @@ def check_parameters(graph: Graph, schema: type[BaseModel]) -> None:
     Raises:
         StateSchemaError: the message names node and argument.
     """
-    for node in graph.nodes:
+    for drawn in graph.nodes:
+        node = what_runs(drawn)
         if not isinstance(node, FunctionNode) or node.parameter_binding != "state":
             continue
         signature = node.signature
         unknown = [one for one in signature.named if one.name not in schema.model_fields]
         free = [one for one in unknown if one.default is ABSENT]
-        scalar = scalar_source(graph, node) if len(free) > 1 else None
+        scalar = scalar_source(graph, node) if len(free) > 1 and node is drawn else None
         if signature.whole is None and scalar is None:
             unknown = [one for one in unknown if one.default is not ABSENT]
         if unknown:

@@ -7,10 +7,11 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 import adk_nb as adk
 from adk_nb import Context
-from adk_nb.errors import NodeTimeoutError, WorkflowConfigurationError
+from adk_nb.errors import NodeTimeoutError, StateSchemaError, WorkflowConfigurationError
 from adk_nb.workflow import START, Node, RetryConfig, Workflow, node
 from adk_nb.workflow.build import build_node
 from adk_nb.workflow.parallel import ParallelWorker
@@ -127,3 +128,22 @@ def test_a_drawn_worker() -> None:
     assert (drawn.name, drawn.kind) == ("inner", "parallel")
     assert drawn.inner is not None
     assert (sq.describe_node().kind, sq.describe_node().detail) == ("parallel", "Square it.")
+
+
+def test_a_worker_and_a_state_schema() -> None:
+    """What a function takes from state is checked against the schema of its workflow in a worker, too."""
+
+    class Shop(BaseModel):
+        rate: float = 1.0
+
+    def priced(node_input: int, rate: float) -> float:
+        return node_input * rate
+
+    def wrong(node_input: int, rat: float) -> float:
+        return node_input * rat
+
+    edges: Any = [("START", node(priced, parallel_worker=True))]
+    assert Workflow(name="wf", state_schema=Shop, edges=edges).name == "wf"
+    edges = [("START", node(node(wrong, parallel_worker=True), parallel_worker=True))]
+    with pytest.raises(StateSchemaError, match=r"'rat' of function 'wrong' .* 'rate' \(did you mean this\?\)"):
+        Workflow(name="wf", state_schema=Shop, edges=edges)
