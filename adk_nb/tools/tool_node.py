@@ -30,6 +30,7 @@ class ToolNode(BaseNode):
 
     kind: ClassVar[Kind] = "tool"
     returns_once: ClassVar[bool] = True
+    tells_silence: ClassVar[bool] = True
 
     rerun_on_resume: bool = True
     tool: Any = Field(repr=False)
@@ -73,7 +74,9 @@ class ToolNode(BaseNode):
             result = await self._carried_out(ctx, args, is_approved=given is not None)
         else:
             result = await self._overseen(ctx, args, manager, is_approved=given is not None)
-        return event_of(output=self.checked_output(result)) if isinstance(result, types.Content) else result
+        if result is None or isinstance(result, types.Content):
+            return event_of(output=self.checked_output(result))
+        return result
 
     async def _overseen(self, ctx: Context, args: dict[str, Any], manager: Any, *, is_approved: bool) -> Any:
         """Call the tool with plugins around it; a question isn't a result, so that no plugin sees it."""

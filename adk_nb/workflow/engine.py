@@ -247,7 +247,7 @@ class Engine:
             or (last is None and (context.state.has_delta() or "actions" in vars(context)))
         ):
             return await self._closing_event(execution, context, last)
-        return None if last is not None and is_empty(last) else last
+        return None if last is not None and is_empty(last) and not node.tells_silence else last
 
     async def _await_children(self, execution: Execution) -> None:
         """Let children that still run come to their end; collect what they wait for."""

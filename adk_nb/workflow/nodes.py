@@ -51,6 +51,8 @@ class BaseNode(Written):
     kind: ClassVar[Kind] = "node"
     returns_once: ClassVar[bool] = False
     """The engine asks `call` for one value instead of iterating `run`."""
+    tells_silence: ClassVar[bool] = False
+    """A body that returns an empty event tells with it that it is done, instead of saying nothing."""
     speaks_as_itself: ClassVar[bool] = False
     """Events carry the node's own name as author, not the name of its workflow."""
 

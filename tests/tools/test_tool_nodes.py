@@ -208,7 +208,7 @@ def test_the_tool_is_handed_the_context_of_the_node() -> None:
 
 
 def test_results_of_all_kinds() -> None:
-    """Models become dictionaries, a message is a value, an event goes out as it is, and `None` is no output."""
+    """Models become dictionaries, a message is a value, an event goes out as it is, and `None` is an empty event."""
 
     async def test() -> None:
         def model(a: int) -> Pair:
@@ -226,6 +226,8 @@ def test_results_of_all_kinds() -> None:
         assert (await result_of(FunctionTool(message), 1)).parts[0].text == "hi"
         assert await result_of(FunctionTool(event), 1) == 1
         assert await result_of(FunctionTool(nothing), 1) is None
+        talk = Conversation(Workflow(name="wf", edges=[("START", source(1), FunctionTool(nothing))]))
+        assert lines(await talk.say())[1:] == [("wf@1/nothing@1", None)]
         assert await result_of(LongRunningFunctionTool(model), 1) == {"a": 1, "b": 2}
 
     run(test)

@@ -53,19 +53,6 @@ KNOWN_BUGS: list[Difference] = [
         },
     ),
     Difference(
-        what="a tool that returns nothing",
-        theirs="gives an event",
-        ours="gives none",
-        why="left out",
-        seen={
-            "a_tool_may_return_nothing": [
-                "- wf@1/log@1 by wf",
-                "- session s (1 by the user, 3 others): {}",
-                "+ session s (1 by the user, 2 others): {}",
-            ],
-        },
-    ),
-    Difference(
         what="members of the context",
         theirs="are all there",
         ours="custom_metadata, parent_ctx, error and error_node_path are missing",
