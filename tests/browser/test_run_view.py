@@ -46,6 +46,15 @@ def hello(node_input):
 greet = Workflow(name="greet", edges=[("START", ask, hello)])
 """
 
+WEATHER = """
+from adk_nb.auth import APIKey, AuthConfig
+from adk_nb.workflow import FunctionNode
+config = AuthConfig(auth_scheme=APIKey(in_="header", name="X-Key"), credential_key="weather")
+def fetch(ctx):
+    return f"a key of {len(ctx.get_auth_response(config).api_key)} letters"
+weather = Workflow(name="weather", edges=[("START", FunctionNode(fetch, auth_config=config, rerun_on_resume=True))])
+"""
+
 GLOBALS = "globalThis.front = { RunState, duration, parseSvg };"
 """Lets a test use what the module keeps to itself."""
 
@@ -200,6 +209,27 @@ def test_keys_typed_into_a_form_stay_there(open_notebook: OpenNotebook) -> None:
     assert nb.page.evaluate("() => window.notebookUnderTest.cells().length") == 3
     nb.page.keyboard.press("Enter")
     nb.wait_text("completed", cell=1)
+    nb.assert_clean()
+
+
+def test_a_typed_credential_is_hidden_and_kept_nowhere(open_notebook: OpenNotebook) -> None:
+    """A credential is typed unseen, isn't a draft, reaches the node, and is in no notebook, page or record."""
+    secret = "k-very-secret-4711"
+    cells = [SETUP + WEATHER, "made = await run(weather, 'x', sessions='memory')"]
+    nb = open_notebook(cells)
+    nb.run_all()
+    nb.wait_text("API key for X-Key", cell=1)
+    field = nb.output(1).locator("input[type=password]")
+    field.fill(secret)
+    expect(nb.button("as JSON", cell=1)).to_be_hidden()
+    nb.page.wait_for_timeout(600)  # longer than a draft takes to be sent
+    assert secret not in nb.run_code("print(made._work.view._link.drafts)")
+    assert secret not in json.dumps(nb.save())
+    field.press("Enter")
+    nb.wait_text("a key of 18 letters", cell=1)
+    assert secret not in nb.text()
+    assert secret not in json.dumps(nb.save())
+    assert secret not in nb.run_code("print(made.events, made.nodes_frame().to_string(), made.state)")
     nb.assert_clean()
 
 
