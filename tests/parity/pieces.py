@@ -80,6 +80,11 @@ def counts_to(adk: Side, limit: int, name: str = "count") -> Any:
     return adk.node(count, name=name)
 
 
+def runs(adk: Side, body: Any, name: str = "parent", **options: Any) -> Any:
+    """Return a node that may run children."""
+    return adk.node(body, **{"name": name, "rerun_on_resume": True, **options})
+
+
 def flow(adk: Side, *nodes: Any, **options: Any) -> Any:
     """Return a workflow that is one chain."""
     return adk.Workflow(name="wf", edges=[("START", *nodes)], **options)

@@ -22,6 +22,7 @@ HOMES = {
     "agents": ["RunConfig"],
     "apps": ["App", "ResumabilityConfig"],
     "auth": ["AuthConfig", "AuthCredential"],
+    "auth.credential_service.in_memory_credential_service": ["InMemoryCredentialService"],
     "errors.already_exists_error": ["AlreadyExistsError"],
     "errors.session_not_found_error": ["SessionNotFoundError"],
     "events": ["EventActions", "RequestInput"],

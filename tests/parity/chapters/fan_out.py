@@ -69,6 +69,12 @@ async def a_join_behind_routes_may_starve(adk: Side) -> None:
     adk.note("status", await talk.status())
 
 
+async def a_join_may_wait_for_less(adk: Side) -> None:
+    """A join behind routes that is told to wait for those that were started."""
+    r, x, y = routes(adk, "r", "x"), gives(adk, "x", "X"), gives(adk, "y", "Y")
+    await adk.play(flow(adk, r, {"x": x, "y": y}, adk.JoinNode(name="j", wait_for="started"), shows(adk)))
+
+
 async def a_repeated_arrival_updates_its_value(adk: Side) -> None:
     """A predecessor that finishes again before the join fires only changes its value."""
 

@@ -157,13 +157,26 @@ async def a_schema_names_the_parameters(adk: Side) -> None:
     def good(city: str, node_input: Any, ctx: Any) -> str:
         return city
 
-    def bad(town: str) -> str:
+    def bad(node_input: Any, town: str) -> str:
         return town
 
     adk.refused("fields", lambda: flow(adk, adk.node(good), state_schema=Trip))
     adk.refused(
         "other", lambda: flow(adk, adk.node(bad), state_schema=Trip), "bad", "town", "not declared in state_schema"
     )
+
+
+async def parameters_beyond_the_schema(adk: Side) -> None:
+    """With a state schema, parameters that aren't fields of it where the input could have them."""
+
+    def one(town: str) -> str:
+        return town
+
+    def two(town: str, land: str) -> str:
+        return town + land
+
+    adk.refused("one", lambda: flow(adk, adk.node(one), state_schema=Trip))
+    adk.refused("two", lambda: flow(adk, adk.node(two), state_schema=Trip))
 
 
 async def a_schema_refuses_unknown_keys(adk: Side) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.parity.pieces import Boom, answers, flow, gives, shows
-from tests.parity.side import Side
+from tests.parity.side import Side, said
 
 
 def tool(adk: Side, function: Any) -> Any:
@@ -38,6 +38,53 @@ async def one_value_is_the_only_argument(adk: Side) -> None:
 
     await adk.play(flow(adk, gives(adk, "a", 5), tool(adk, double), shows(adk)))
     await adk.play(flow(adk, gives(adk, "a", " x "), tool(adk, price), shows(adk)), session_id="s2")
+
+
+async def arguments_are_missing(adk: Side) -> None:
+    """A required argument that is nowhere."""
+    await adk.play(flow(adk, gives(adk, "a", {"count": 5}), tool(adk, price), shows(adk)))
+
+
+async def arguments_are_converted(adk: Side) -> None:
+    """A text where a tool's argument is a number."""
+
+    def double(number: int) -> list[Any]:
+        """Double a number."""
+        return [number, type(number).__name__]
+
+    await adk.play(flow(adk, gives(adk, "a", {"number": "5"}), tool(adk, double), shows(adk)))
+
+
+async def a_tool_returns_a_question(adk: Side) -> None:
+    """A question that a tool returns."""
+
+    def ask() -> Any:
+        """Ask."""
+        return adk.RequestInput(interrupt_id="q")
+
+    await adk.play(flow(adk, gives(adk, "a"), tool(adk, ask), shows(adk)), "hi", answers(q="x"))
+
+
+async def a_tool_returns_an_event(adk: Side) -> None:
+    """An event that a tool returns."""
+
+    def say() -> Any:
+        """Say."""
+        return adk.Event(output=1, message="said")
+
+    def kind(node_input: Any) -> str:
+        return type(node_input).__name__
+
+    talk = adk.talk(flow(adk, gives(adk, "a"), tool(adk, say), kind))
+    stream = talk.runner.run_async(**talk.where, new_message=said("hi"))
+    adk.note("handed on", [event.output async for event in stream][-1])
+
+
+async def a_tool_has_a_usual_name(adk: Side) -> None:
+    """A tool whose name can't be a node's."""
+    one = tool(adk, price)
+    one.name = "web-search"
+    adk.refused("dash", lambda: adk.node(one))
 
 
 async def arguments_are_checked(adk: Side) -> None:
@@ -128,6 +175,20 @@ async def a_tool_is_refused(adk: Side) -> None:
     talk = await adk.play(root)
     question = next(iter((await talk.session()).events[-1].long_running_tool_ids))
     await talk.turn(answers({question: {"confirmed": False}}))
+
+
+async def a_tools_refusal_stays(adk: Side) -> None:
+    """A refused tool call whose predicate says, after the answer, that no confirmation is needed."""
+    asked = 0
+
+    def only_once(article: str) -> bool:
+        nonlocal asked
+        asked += 1
+        return asked == 1
+
+    asking = adk.FunctionTool(price, require_confirmation=only_once)
+    root = flow(adk, gives(adk, "a", {"article": "x"}), asking, shows(adk))
+    await adk.play(root, "hi", answers({"wf_tool_confirmation:wf@1/price@1": {"confirmed": False}}))
 
 
 async def a_tool_as_a_child(adk: Side) -> None:

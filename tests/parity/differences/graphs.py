@@ -73,6 +73,32 @@ WRITTEN = [
         },
     ),
     Difference(
+        what="a tool name that no node can have",
+        theirs="an error",
+        ours="`_` for what doesn't fit",
+        why="`web-search` is a usual name",
+        seen={
+            "a_tool_has_a_usual_name": [
+                "- dash: refused with ValueError",
+                "+ dash: accepted",
+            ],
+        },
+    ),
+    Difference(
+        what="parameters that `state_schema` doesn't declare",
+        theirs="refused",
+        ours="take the input's keys, or the input, where it can have them",
+        why="what people write",
+        seen={
+            "parameters_beyond_the_schema": [
+                "- one: refused with StateSchemaError",
+                "- two: refused with StateSchemaError",
+                "+ one: accepted",
+                "+ two: accepted",
+            ],
+        },
+    ),
+    Difference(
         what="one free parameter not found in the state",
         theirs="an error",
         ours="takes the input",

@@ -6,19 +6,6 @@ from tests.parity.differences.difference import Difference
 
 KNOWN_BUGS: list[Difference] = [
     Difference(
-        what="parameters against a state schema",
-        theirs="checked when the workflow is written",
-        ours="not checked",
-        why="not built yet",
-        seen={
-            "a_schema_names_the_parameters": [
-                "- other: refused with StateSchemaError saying 'bad', 'town', 'not declared in state_schema'",
-                "+ other: accepted",
-                "+ no error said ['bad', 'town', 'not declared in state_schema']",
-            ],
-        },
-    ),
-    Difference(
         what="a nested workflow's own error event",
         theirs="has the workflow as author",
         ours="has the outer workflow",

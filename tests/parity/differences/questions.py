@@ -178,10 +178,24 @@ QUESTIONS = [
         },
     ),
     Difference(
-        what="a confirmation that doesn't say `confirmed`",
-        theirs="a rejection",
-        ours="refused as an answer; a web client's wrapping is understood",
-        why="a refusal must be meant",
+        what="an approval in the wrapper of a web client",
+        theirs="read as a rejection",
+        ours="read as the approval",
+        why="it is one",
+        seen={
+            "a_wrapped_confirmation": [
+                "- wf@1/refund@1 by wf output {'error': 'This tool call is rejected.'}",
+                "- wf@1/show@1 by wf output \"{'error': 'This tool call is rejected.'}\" for wf@1",
+                "+ wf@1/refund@1 by wf output 'refunded 5'",
+                "+ wf@1/show@1 by wf output \"'refunded 5'\" for wf@1",
+            ],
+        },
+    ),
+    Difference(
+        what="an answer to an approval without `confirmed`, or with unknown keys",
+        theirs="a rejection; dropped",
+        ours="refused, the question stays open",
+        why="silence isn't an answer",
         seen={
             "an_empty_confirmation": [
                 "- > answers wf_tool_confirmation:wf@1/refund@1 {} (run 1)",
@@ -192,11 +206,113 @@ QUESTIONS = [
                 "- session s (2 by the user, 4 others): {}",
                 "+ session s (1 by the user, 2 others): {}",
             ],
-            "a_wrapped_confirmation": [
-                "- wf@1/refund@1 by wf output {'error': 'This tool call is rejected.'}",
-                "- wf@1/show@1 by wf output \"{'error': 'This tool call is rejected.'}\" for wf@1",
+            "a_confirmation_with_more": [
+                "- > answers wf_tool_confirmation:wf@1/refund@1 {'confirmed': True, 'nonsense': 1} (run 1)",
+                "+ > answers wf_tool_confirmation:wf@1/refund@1 {'confirmed': True, 'nonsense': 1}",
+                "+ raised AnswerError",
+                "- wf@1/refund@1 by wf output 'refunded 5'",
+                "- wf@1/show@1 by wf output \"'refunded 5'\" for wf@1",
+                "- session s (2 by the user, 4 others): {}",
+                "+ session s (1 by the user, 2 others): {}",
+            ],
+        },
+    ),
+    Difference(
+        what="`True` or `False` as the answer to an approval",
+        theirs="an error",
+        ours="taken",
+        why="it can't mean anything else",
+        seen={
+            "a_plain_confirmation": [
+                "- > answers wf_tool_confirmation:wf@1/refund@1 {'result': True}",
+                "+ > answers wf_tool_confirmation:wf@1/refund@1 {'result': True} (run 1)",
+                "- raised WorkflowDataError",
                 "+ wf@1/refund@1 by wf output 'refunded 5'",
                 "+ wf@1/show@1 by wf output \"'refunded 5'\" for wf@1",
+                "- session s (2 by the user, 2 others): {}",
+                "+ session s (2 by the user, 4 others): {}",
+            ],
+        },
+    ),
+    Difference(
+        what="a refused tool call whose predicate says later that no approval is needed",
+        theirs="the call is made",
+        ours="stays refused",
+        why="a person said no",
+        seen={
+            "a_tools_refusal_stays": [
+                "- wf@1/price@1 by wf output {'article': 'x', 'price': 2}",
+                "- wf@1/show@1 by wf output \"{'article': 'x', 'price': 2}\" for wf@1",
+                "+ wf@1/price@1 by wf output {'error': 'This tool call is rejected.'}",
+                "+ wf@1/show@1 by wf output \"{'error': 'This tool call is rejected.'}\" for wf@1",
+            ],
+        },
+    ),
+    Difference(
+        what="a credential in the history",
+        theirs="in clear text",
+        ours="never; asked for again after a restart",
+        why="a session is shown, copied and shared",
+        seen={
+            "a_credential_in_the_history": [
+                "- can be read: True",
+                "+ can be read: False",
+            ],
+        },
+    ),
+    Difference(
+        what="a text as the answer to a request for a credential",
+        theirs="malformed, unless the config holds a raw API key",
+        ours="the key or token that the scheme means",
+        why="what people paste",
+        seen={
+            "a_credential_as_text": [
+                "- wf@1/call@1 by wf error WorkflowDataError",
+                "- raised WorkflowDataError",
+                "+ wf@1/call@1 by wf output 'secret'",
+                "+ wf@1/show@1 by wf output \"'secret'\" for wf@1",
+                "- session s (2 by the user, 2 others): {}",
+                "+ session s (2 by the user, 3 others): {}",
+            ],
+        },
+    ),
+    Difference(
+        what="a config that holds its credential",
+        theirs="asks, and takes no text",
+        ours="asks nobody",
+        why="it is there",
+        seen={
+            "a_credential_that_is_there": [
+                (
+                    "- wf@1/call@1 by wf model says calls adk_request_credential({'authConfig': "
+                    "{'authScheme': {'in': 'header', 'name': 'X-Key', 'type': 'apiKey'}, 'credentialKey': "
+                    "'shop', 'exchangedAuthCredential': {'authType': 'apiKey'}}, 'functionCallId': "
+                    "'wf_auth:wf@1/call@1', 'message': '...'}) asks {'wf_auth:wf@1/call@1'}"
+                ),
+                "+ wf@1/call@1 by wf output 'held'",
+                "+ wf@1/show@1 by wf output \"'held'\" for wf@1",
+                "- session s (1 by the user, 1 others): {}",
+                "+ session s (1 by the user, 2 others): {}",
+            ],
+        },
+    ),
+    Difference(
+        what="a credential service and `auth_config` of a node",
+        theirs="not asked",
+        ours="asked first, and given what a person gave",
+        why="that is what it is for",
+        seen={
+            "a_credential_service_is_asked": [
+                (
+                    "- wf@1/call@1 by wf model says calls adk_request_credential({'authConfig': "
+                    "{'authScheme': {'in': 'header', 'name': 'X-Key', 'type': 'apiKey'}, 'credentialKey': "
+                    "'shop'}, 'functionCallId': 'wf_auth:wf@1/call@1', 'message': '...'}) asks "
+                    "{'wf_auth:wf@1/call@1'}"
+                ),
+                "+ wf@1/call@1 by wf output 'secret'",
+                "+ wf@1/show@1 by wf output \"'secret'\" for wf@1",
+                "- session other (1 by the user, 1 others): {}",
+                "+ session other (1 by the user, 2 others): {}",
             ],
         },
     ),

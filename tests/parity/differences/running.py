@@ -6,6 +6,20 @@ from tests.parity.differences.difference import Difference
 
 RUNNING = [
     Difference(
+        what="what a join waits for",
+        theirs="all that lead to it",
+        ours="that, or all that were started, any, a number (`wait_for`)",
+        why="a router before a join, a race",
+        seen={
+            "a_join_may_wait_for_less": [
+                "+ wf@1/j@1 by wf output {'x': 'X'}",
+                "+ wf@1/show@1 by wf output \"{'x': 'X'}\" for wf@1",
+                "- session s (1 by the user, 2 others): {}",
+                "+ session s (1 by the user, 4 others): {}",
+            ],
+        },
+    ),
+    Difference(
         what="a join that can't fire, a route without an edge, a node that waits for ever",
         theirs="the run looks successful",
         ours="status `incomplete`, with node, reason and known labels",
@@ -38,9 +52,9 @@ RUNNING = [
         },
     ),
     Difference(
-        what="branches in a loop that also fans out",
-        theirs="grow with every round",
-        ours="begin anew with every round",
+        what="the branch of a fan-out in a loop",
+        theirs="longer with every pass",
+        ours="begins anew with every pass",
         why="a branch names a lane, not its history",
         seen={
             "a_loop_that_fans_out": [

@@ -123,11 +123,17 @@ VALUES = [
         },
     ),
     Difference(
-        what="a tool's argument of another type",
-        theirs="handed to the tool as it is",
-        ours="refused",
-        why="hints are promises",
+        what="a tool's arguments of other types than its hints",
+        theirs="passed as they are",
+        ours="turned into them, or refused",
+        why="`a: int` gets an int",
         seen={
+            "arguments_are_converted": [
+                "- wf@1/double@1 by wf output ['5', 'str']",
+                "+ wf@1/double@1 by wf output [5, 'int']",
+                "- wf@1/show@1 by wf output \"['5', 'str']\" for wf@1",
+                "+ wf@1/show@1 by wf output \"[5, 'int']\" for wf@1",
+            ],
             "arguments_are_checked": [
                 "- wf@1/price@1 by wf output {'article': 5, 'price': 2}",
                 "- wf@1/show@1 by wf output \"{'article': 5, 'price': 2}\" for wf@1",
@@ -135,6 +141,42 @@ VALUES = [
                 "+ raised ToolArgumentsError",
                 "- session s (1 by the user, 3 others): {}",
                 "+ session s (1 by the user, 2 others): {}",
+            ],
+        },
+    ),
+    Difference(
+        what="arguments that a tool can't be called with, in a graph",
+        theirs='`{"error": ...}` is handed on, or the tool fails inside',
+        ours="the node's error, with node, tool, parameter and value",
+        why="no model is there to put them right",
+        seen={
+            "arguments_are_missing": [
+                (
+                    "- wf@1/price@1 by wf output {'error': 'Invoking `price()` failed as the following "
+                    "mandatory input parameters are not present:\\narticle\\nYou could retry calling this "
+                    "tool, but it is IMPORTANT for you to provide all the mandatory parameters.'}"
+                ),
+                (
+                    "- wf@1/show@1 by wf output \"{'error': 'Invoking `price()` failed as the following "
+                    "mandatory input parameters are not present:\\\\narticle\\\\nYou could retry calling this "
+                    "tool, but it is IMPORTANT for you to provide all the mandatory parameters.'}\" for wf@1"
+                ),
+                "+ wf@1/price@1 by wf error ToolArgumentsError",
+                "+ raised ToolArgumentsError",
+                "- session s (1 by the user, 3 others): {}",
+                "+ session s (1 by the user, 2 others): {}",
+            ],
+        },
+    ),
+    Difference(
+        what="an event that a tool returns in a graph",
+        theirs="a value, which can't be stored",
+        ours="goes out",
+        why="as from a function",
+        seen={
+            "a_tool_returns_an_event": [
+                "- handed on: 'Event'",
+                "+ handed on: 'int'",
             ],
         },
     ),
