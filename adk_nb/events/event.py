@@ -213,9 +213,10 @@ class Event(LlmResponse):
             frozen["actions"] = _sealed_actions(own["actions"])
         own.update(frozen)
         info = own["node_info"]
-        if info.output_for is not None:
-            info.__dict__["output_for"] = ReadOnlyList(info.output_for)
-        _close(info)
+        if type(info.__dict__) is not ReadOnlyFields:  # a copy of a sealed event has that one's
+            if info.output_for is not None:
+                info.__dict__["output_for"] = ReadOnlyList(info.output_for)
+            _close(info)
         _close(self)
         self.__pydantic_fields_set__.add("id")  # a copy of it brings its id along
 

@@ -19,6 +19,7 @@ from adk_nb.plugins.plugin_manager import PluginManager
 from adk_nb.runners.call import Call
 from adk_nb.runners.printing import printed_lines
 from adk_nb.runners.records import with_records
+from adk_nb.runners.rewind import rewind_event
 from adk_nb.runners.threaded import read_on_thread
 from adk_nb.runners.turn import Turn, message_of
 from adk_nb.sessions.in_memory_session_service import InMemorySessionService
@@ -265,6 +266,36 @@ class Runner:
                     for line in printed_lines(event, verbose=verbose):
                         print(line)  # noqa: T201  # likewise
         return events
+
+    async def rewind_async(
+        self,
+        *,
+        user_id: str,
+        session_id: str,
+        rewind_before_invocation_id: str,
+        run_config: RunConfig | None = None,
+    ) -> None:
+        """Take a run and all later ones of its session back: the session goes on as if they hadn't been.
+
+        Their events stay in the store, and neither people's next messages nor models or answers reach them. The state
+        and the artifacts of the session become what they were before; keys that weren't there become `None`, also
+        those that the session was created with, once the runs have written to them. What sessions share stays.
+
+        Args:
+            user_id: Whose session it is.
+            session_id: Which session.
+            rewind_before_invocation_id: The first run to take back.
+            run_config: Taken for ADK's sake; nothing in it matters here.
+        Raises:
+            SessionNotFoundError: there is no such session.
+            InvocationNotFoundError: there is no such run, or it was taken back already.
+            DataError: an earlier run went on since this one began.
+        """
+        session = await self._session(user_id, session_id)
+        async with self._held(session, rewind_before_invocation_id):
+            session = await self._session(user_id, session_id)
+            event = await rewind_event(session, rewind_before_invocation_id, self.artifact_service)
+            await self._log(session).append(event, [])
 
     async def close(self) -> None:
         """Close the plugins, and write out what the session service still holds.

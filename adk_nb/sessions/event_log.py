@@ -62,6 +62,8 @@ class EventLog:
                 show_event(self._session, event)
             else:
                 self._held = {}
+            if event is not None and event.actions.rewind_before_invocation_id is not None:
+                index.rewind(event.actions.rewind_before_invocation_id)
             index.put(runs)
 
     @property

@@ -135,6 +135,8 @@ class InMemorySessionService(BaseSessionService):
             if self._sessions.get(stored.key[:2], {}).get(stored.key[2]) is not stored:
                 raise SessionNotFoundError(not_found(stored.key, "in memory"))
             is_new = event is None or stored.is_new(event)
+            if event is not None and is_new and event.actions.rewind_before_invocation_id is not None:
+                stored.runs.rewind(event.actions.rewind_before_invocation_id)
             if runs:
                 stored.runs.put(runs)
             if event is None or not is_new:

@@ -39,6 +39,17 @@ class RunIndex:
                 if asked is None or asked.number < entry.number:
                     self._asked[question.interrupt_id] = entry
 
+    def rewind(self, invocation_id: str) -> None:
+        """Forget an invocation and all that began after it."""
+        if invocation_id not in self._invocations:
+            return
+        began = list(self._invocations)
+        for later in began[began.index(invocation_id) :]:
+            del self._invocations[later]
+        entries = [entry for invocation in self._invocations.values() for entry in invocation.entries.values()]
+        entries.sort(key=attrgetter("number"))
+        self._asked = {question.interrupt_id: entry for entry in entries for question in entry.fields[_QUESTIONS]}
+
     def run_at(self, invocation_id: str, path: str) -> NodeRun | None:
         """Return the record at a path."""
         invocation = self._invocations.get(invocation_id)

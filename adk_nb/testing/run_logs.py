@@ -268,6 +268,48 @@ class RunLogContract:
 
         self._with_log(steps)
 
+    def test_what_was_taken_back_is_not_found(self) -> None:
+        """A rewind takes the records of an invocation and all later ones out of sight; earlier and new ones stay."""
+        self._with_log(self._rewind(are_known=False))
+
+    def test_what_was_looked_up_and_taken_back_is_not_found(self) -> None:
+        """A rewind does so too with records that a store has entered where it finds them."""
+        self._with_log(self._rewind(are_known=True))
+
+    def _rewind(self, *, are_known: bool) -> Steps:
+        async def steps(log: RunLog, service: BaseSessionService) -> None:
+            for number in ("1", "2", "3"):
+                root = record("wf", parent="", invocation_id=f"e-{number}")
+                asking = record("ask", invocation_id=f"e-{number}", questions=(Question("q"), Question(f"q{number}")))
+                await log.append(Event(invocation_id=f"e-{number}", author="wf", output=number), [root, asking])
+            if are_known:
+                assert await log.root_run("e-3") is not None
+            back = Event(invocation_id="e-4", author="user", actions={"rewind_before_invocation_id": "e-2"})
+            await log.append(back, [])
+            for one in (log, await self._log(self.reopen(service))):
+                newest, asked = await one.root_run(), await one.asking_run("q")
+                assert newest is not None
+                assert asked is not None
+                assert (newest.invocation_id, asked.invocation_id) == ("e-1", "e-1")
+                for number in ("2", "3"):
+                    assert await one.root_run(f"e-{number}") is None
+                    assert await one.asking_run(f"q{number}") is None
+                    assert await one.run_at(f"e-{number}", "wf@1/ask@1") is None
+                    assert await one.open_runs(f"e-{number}") == []
+                    assert await one.child_runs(f"e-{number}", "wf@1") == []
+                assert len(await one.open_runs("e-1")) == 2
+            log = await self._log(self.reopen(service))
+            again = record("wf", parent="", invocation_id="e-5")
+            await log.append(Event(invocation_id="e-5", author="wf", output="5"), [again])
+            log = await self._log(self.reopen(service))
+            newest = await log.root_run()
+            assert newest is not None
+            assert newest.invocation_id == "e-5"
+            session = await stored_session(service, "logged")
+            assert_same([event.invocation_id for event in session.events], [f"e-{number}" for number in range(1, 6)])
+
+        return steps
+
     def _with_log(self, steps: Steps) -> None:
         async def outer() -> None:
             async with self.make() as service:

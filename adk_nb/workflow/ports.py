@@ -34,7 +34,9 @@ class RunLog(Protocol):
 
         Args:
             event: A finished event, or `None` when only records change. Its `temp:` state keys are not stored. The
-                session that the log was opened for shows it in `events`; its live `state` is left to the engine.
+                session that the log was opened for shows it in `events`; its live `state` is left to the engine. One
+                with `actions.rewind_before_invocation_id` takes back the records of that invocation and of all that
+                began after it: nobody finds them any more.
             runs: Records to insert, or to replace by `(invocation_id, path)`.
         Raises:
             StaleSessionError: another process wrote to the session since it was opened.

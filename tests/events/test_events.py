@@ -190,3 +190,12 @@ def test_ids_are_uuids() -> None:
     ids = {new_id() for _ in range(1000)}
     assert len(ids) == 1000
     assert all(len(i) == 36 and i[14] == "4" and i[19] in "89ab" for i in ids)
+
+
+def test_a_copy_of_history_becomes_history() -> None:
+    """A changed copy of a stored event can be stored as well, though the two share what wasn't changed."""
+    event = Event(output=1, node_info={"path": "wf@1/a@1", "output_for": ["wf@1/a@1"]})
+    event.seal()
+    copied = event.model_copy(update={"output": 2})
+    copied.seal()
+    assert (copied.output, copied.node_info) == (2, event.node_info)
