@@ -2,58 +2,32 @@
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pydantic_core import from_json
-
-from adk_nb.errors import AlreadyExistsError, SessionNotFoundError, StaleSessionError
+from adk_nb.errors import AlreadyExistsError
 from adk_nb.events.event import Event
 from adk_nb.events.record import NodeRun
 from adk_nb.events.state import split_scopes
 from adk_nb.events.stored import event_from_json, event_to_json, pack_each, run_to_json, state_to_json
-from adk_nb.sessions.refusals import event_exists, not_found
+from adk_nb.sessions.knowledge import Key, Knowledge, load_state
+from adk_nb.sessions.refusals import event_exists
 
-Key = tuple[str, str, str]
-"""App name, user id and session id."""
 Row = tuple[Any, ...]
 
 
-class Knowledge:
-    """What the process knows of a stored session; its `Session` objects and logs share it.
-
-    The session's version is the number of its newest step: whoever appends takes the next one, and finds it taken when
-    another process was faster.
-    """
+class FileKnowledge(Knowledge):
+    """What the process knows of a session in a file."""
 
     def __init__(self, key: Key, read_events: Callable[[Key], list[Event]]) -> None:
-        self.key = key
-        self.number: int | None = None
-        """The session's number in the file; `None` as long as only google-adk has written to the file."""
-        self.step = 0
-        """Number of the newest step."""
-        self.time = 0.0
-        """When the session was last updated. Every append raises it, if need be to the next number, for google-adk."""
+        super().__init__(key)
         self.filed = 0
         """Number of the step up to which records can be looked up."""
-        self.attempted: Row | None = None
-        """The step of an append that was begun and perhaps broken off after it was stored."""
-        self.is_stale = False
-        """Another process wrote to the session: only newly loaded `Session` objects may append."""
-        self.is_deleted = False
-        self.state: dict[str, Any] | None = None
-        """The session's own state, packed; `None` until it is needed."""
-        self.events: list[Event] | None = None
-        """All events, once someone has read them."""
         self.event_ids: set[str] = set()
         """Ids of the events that this process appended; of all events when `knows_all_ids`."""
         self.knows_all_ids = False
         self._read_events = read_events
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Knowledge:
-        return self
 
     @property
     def version(self) -> tuple[int | None, int, float]:
@@ -65,32 +39,17 @@ class Knowledge:
         self.number, self.step, self.time, self.filed = found
 
     def load_events(self) -> list[Event]:
-        """Return all events, oldest first."""
+        """Return all events, oldest first; they are read when this is first called."""
         if self.is_stale or self.is_deleted:
             return self._read_events(self.key)
         if self.events is None:
             self.events = self._read_events(self.key)
         return list(self.events)
 
-    def check(self, file: str) -> None:
-        """Refuse to go on from outdated knowledge."""
-        if self.is_deleted:
-            raise SessionNotFoundError(not_found(self.key, f"in {file}"))
-        if self.is_stale:
-            raise stale(self.key)
-
     def forget_details(self) -> None:
         """Keep the version only, after an append that was broken off in the middle."""
-        self.state, self.events = None, None
+        super().forget_details()
         self.knows_all_ids = False
-
-
-def stale(key: Key) -> StaleSessionError:
-    """Return the error of a session that another process has changed."""
-    return StaleSessionError(
-        f"Session {key[2]!r} was changed by another process since it was loaded here, so nothing was written: "
-        f"load it again with get_session() and go on from there."
-    )
 
 
 class Moved(Exception):
@@ -100,7 +59,7 @@ class Moved(Exception):
 class Append:
     """One event and some records on their way into the file."""
 
-    def __init__(self, known: Knowledge, event: Event | None, runs: Sequence[NodeRun]) -> None:
+    def __init__(self, known: FileKnowledge, event: Event | None, runs: Sequence[NodeRun]) -> None:
         self._known = known
         self._event = event
         self._delta: tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | None = None
@@ -134,10 +93,8 @@ class Append:
 
     def write(self, connection: sqlite3.Connection) -> None:
         """Do everything in the file."""
-        known, event = self._known, self._event
-        time = math.nextafter(known.time, math.inf)
-        if event is not None and event.timestamp > time:
-            time = event.timestamp
+        known = self._known
+        time = known.time_of(self._event)
         step = self._step = (known.step + 1, time, *self._about_event, self._records)
         known.attempted = step
         if connection.execute(_PUT_STEP, (*step, known.step)).rowcount != 1:
@@ -193,12 +150,6 @@ def write_shared_state(execute: Any, key: Key, app: dict[str, Any], user: dict[s
         text = state_to_json({**(load_state(row[0]) if row else {}), **pack_each(change)})
         places = ", ".join("?" * (len(names) + 2))
         execute(f"INSERT OR REPLACE INTO {table} ({columns}, state, update_time) VALUES ({places})", (*names, text, at))
-
-
-def load_state(text: str) -> dict[str, Any]:
-    """Return a stored state, its values packed."""
-    state: dict[str, Any] = from_json(text)
-    return state
 
 
 def steps_of(session: int | None) -> tuple[int, int]:

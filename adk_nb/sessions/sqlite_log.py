@@ -13,7 +13,7 @@ from adk_nb.sessions.refusals import take_temporary
 from adk_nb.sessions.session import show_event
 from adk_nb.sessions.sqlite_connection import Connection
 from adk_nb.sessions.sqlite_filing import file_records, is_filed
-from adk_nb.sessions.sqlite_knowledge import Append, Knowledge
+from adk_nb.sessions.sqlite_knowledge import Append, FileKnowledge
 
 
 class SqliteLog:
@@ -22,9 +22,9 @@ class SqliteLog:
     def __init__(
         self,
         session: Any,
-        known: Knowledge,
+        known: FileKnowledge,
         connection: Connection,
-        store: Callable[[Knowledge, Append], Awaitable[bool]],
+        store: Callable[[FileKnowledge, Append], Awaitable[bool]],
     ) -> None:
         self._session = session
         self._known = known

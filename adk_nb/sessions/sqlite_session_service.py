@@ -17,22 +17,13 @@ from adk_nb.events.read_only import thawed
 from adk_nb.events.state import merge_scopes, split_scopes
 from adk_nb.events.stored import event_from_json, pack_each, state_to_json, unpack_each
 from adk_nb.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse
+from adk_nb.sessions.knowledge import Key, load_state, stale
 from adk_nb.sessions.refusals import already_exists, checked_state, not_found, take_temporary
 from adk_nb.sessions.session import Session, adopt, handle_of, key_of, new_session, show_delta, show_event
 from adk_nb.sessions.sqlite_connection import Connection
 from adk_nb.sessions.sqlite_file import check_file, locate
 from adk_nb.sessions.sqlite_filing import FILE_AFTER, file_records
-from adk_nb.sessions.sqlite_knowledge import (
-    Append,
-    Key,
-    Knowledge,
-    Moved,
-    Row,
-    load_state,
-    stale,
-    steps_of,
-    write_shared_state,
-)
+from adk_nb.sessions.sqlite_knowledge import Append, FileKnowledge, Moved, Row, steps_of, write_shared_state
 from adk_nb.sessions.sqlite_lock import SessionLock
 from adk_nb.sessions.sqlite_log import SqliteLog
 from adk_nb.sessions.turns import Turns
@@ -65,8 +56,8 @@ class SqliteSessionService(BaseSessionService):
         self._location = locate(db_path)
         check_file(self._location)
         self._connection = Connection(self._location, lock_timeout)
-        self._known: weakref.WeakValueDictionary[Key, Knowledge] = weakref.WeakValueDictionary()
-        self._recent: deque[Knowledge] = deque(
+        self._known: weakref.WeakValueDictionary[Key, FileKnowledge] = weakref.WeakValueDictionary()
+        self._recent: deque[FileKnowledge] = deque(
             maxlen=8
         )  # keeps the events of the sessions in use from being read again
 
@@ -82,7 +73,7 @@ class SqliteSessionService(BaseSessionService):
         key = (app_name, user_id, session_id or new_id())
         now = time.time()
 
-        def work(connection: sqlite3.Connection) -> tuple[Knowledge, dict[str, Any]]:
+        def work(connection: sqlite3.Connection) -> tuple[FileKnowledge, dict[str, Any]]:
             try:
                 connection.execute(_CREATE, (*key, state_to_json(pack_each(own)), now, now))
             except sqlite3.IntegrityError:
@@ -182,7 +173,7 @@ class SqliteSessionService(BaseSessionService):
         async with _TURNS.turn((self._connection.place, *key)), SessionLock(self._connection, key, invocation_id):
             yield
 
-    async def _append(self, known: Knowledge, append: Append) -> bool:
+    async def _append(self, known: FileKnowledge, append: Append) -> bool:
         """Store an append; `False` when its event is stored already."""
         is_new = True
         while True:
@@ -207,14 +198,14 @@ class SqliteSessionService(BaseSessionService):
             await self._file(known)
         return is_new
 
-    async def _learn_event_ids(self, known: Knowledge) -> None:
+    async def _learn_event_ids(self, known: FileKnowledge) -> None:
         def work(connection: sqlite3.Connection) -> list[Row]:
             return connection.execute(_EVENT_IDS, steps_of(known.number)).fetchall()
 
         known.event_ids.update(row[0] for row in await self._connection.read(work, []))
         known.knows_all_ids = True
 
-    async def _file(self, known: Knowledge) -> None:
+    async def _file(self, known: FileKnowledge) -> None:
         number = known.number
         assert number is not None  # something was appended
 
@@ -224,7 +215,7 @@ class SqliteSessionService(BaseSessionService):
         await self._connection.write(work)
         known.filed = known.step
 
-    async def _take_number(self, known: Knowledge) -> None:
+    async def _take_number(self, known: FileKnowledge) -> None:
         """Learn the number of a session of which only the time of its last update is known.
 
         So it is with listed sessions, and with a file that only google-adk has written to: it gets our layout now.
@@ -238,7 +229,7 @@ class SqliteSessionService(BaseSessionService):
             known.take_version(found)
         known.check(self._connection.file)
 
-    async def _explain(self, known: Knowledge) -> bool:
+    async def _explain(self, known: FileKnowledge) -> bool:
         """Say why an append failed, if another process is the reason.
 
         `True` when its place was taken by an append of our own, broken off after its commit.
@@ -261,7 +252,7 @@ class SqliteSessionService(BaseSessionService):
         known.attempted = None
         return is_own
 
-    def _knowledge(self, connection: sqlite3.Connection, key: Key, version: Row) -> Knowledge:
+    def _knowledge(self, connection: sqlite3.Connection, key: Key, version: Row) -> FileKnowledge:
         """Return what is known of a session whose version has just been read."""
         known = self._known.get(key)
         if known is not None and known.attempted is not None and _is_own(connection, known, version):
@@ -271,24 +262,24 @@ class SqliteSessionService(BaseSessionService):
             known.is_stale = True
             known = None
         if known is None:
-            known = Knowledge(key, self._read_events)
+            known = FileKnowledge(key, self._read_events)
         known.take_version(version)
         known.attempted = None
         return self._remember(known)
 
-    def _remember(self, known: Knowledge) -> Knowledge:
+    def _remember(self, known: FileKnowledge) -> FileKnowledge:
         self._known[known.key] = known
         if known not in self._recent:
             self._recent.append(known)
         return known
 
-    def _of(self, session: Any) -> Knowledge:
+    def _of(self, session: Any) -> FileKnowledge:
         """Return what is known of a session object, one that user code built included."""
         key = key_of(session)
         known = handle_of(session)
-        if not isinstance(known, Knowledge):
+        if not isinstance(known, FileKnowledge):
 
-            def work(connection: sqlite3.Connection) -> Knowledge | None:
+            def work(connection: sqlite3.Connection) -> FileKnowledge | None:
                 row = _session(connection, key)
                 return None if row is None else self._knowledge(connection, key, row[1:])
 
@@ -305,13 +296,13 @@ class SqliteSessionService(BaseSessionService):
     def _listed(self, key: Key, row: Any, connection: sqlite3.Connection) -> Session:
         known = self._known.get(key)
         if known is None:
-            known = Knowledge(key, self._read_events)
+            known = FileKnowledge(key, self._read_events)
             known.time = row[3]
         state = {**unpack_each(load_state(row[2])), **_shared_state(connection, key)}
         return new_session(known, key, state, last_update_time=row[3], events=[])
 
 
-def _is_own(connection: sqlite3.Connection, known: Knowledge, version: Row) -> bool:
+def _is_own(connection: sqlite3.Connection, known: FileKnowledge, version: Row) -> bool:
     """Say whether the newest step is that of our append which was begun last, and perhaps broken off."""
     is_next = version[1] == known.step + 1
     return is_next and bool(connection.execute(_STEP, (version[1],)).fetchone() == known.attempted)
