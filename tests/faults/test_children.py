@@ -55,6 +55,37 @@ def test_the_output_of_a_child_is_the_callers(stage: Stage, returned: Any, child
 
 
 @pytest.mark.parametrize("turns", [0, 3])
+def test_a_child_that_nobody_awaits(stage: Stage, turns: int) -> None:
+    """It ends before its caller does, and its output isn't lost when the caller runs again."""
+
+    def build() -> Workflow:
+        async def slow() -> None:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            done.append("child")
+
+        async def par(ctx: Context) -> Any:
+            tasks.append(asyncio.create_task(ctx.run_node(slow)))
+            return await ctx.run_node(asker("q"))
+
+        after = node(lambda: done.append("after"), name="after")
+        return Workflow(name="wf", edges=[("START", node(par, rerun_on_resume=True), after)])
+
+    tasks: list[asyncio.Task[Any]] = []
+    done: list[str] = []
+
+    async def test() -> None:
+        staged = stage(build)
+        await staged.say()
+        assert done == ["child"]
+        await staged.answer(q=1)
+        assert done == ["child", "after"]
+        await staged.close()
+
+    run(test)
+
+
+@pytest.mark.parametrize("turns", [0, 1, 10])
 def test_the_failure_of_a_child_that_nobody_awaits(stage: Stage, turns: int) -> None:
     """It fails the run, quick or slow, with the child's own error and path; a continued run tries again."""
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 import adk_nb as adk
 from adk_nb.errors import WorkflowConfigurationError
 from adk_nb.events.record import Status
-from adk_nb.workflow import FunctionNode, RetryConfig, Workflow, node
+from adk_nb.workflow import FunctionNode, JoinNode, RetryConfig, Workflow, node
 from tests.faults.ways import Staged, Way, asker, giver, show
 from tests.workflow.driving import run
 
@@ -178,6 +178,34 @@ def test_tries_over_a_pause(stage: Stage) -> None:
         assert (root.status, root.output) == (Status.COMPLETED, "done")
         tries = (await staged.records())["flaky@1"].attempts
         assert [one.error_message for one in tries] == ["no 1", "no 2", "no 3", None]
+        await staged.close()
+
+    run(test)
+
+
+def test_a_failure_beside_a_question(stage: Stage) -> None:
+    """The question stays open in the failed run; its answer goes on with all of it, and nothing finished runs again."""
+    calls: list[str] = []
+
+    def build() -> Workflow:
+        async def bad() -> str:
+            for _ in range(5):
+                await asyncio.sleep(0)
+            calls.append("bad")
+            if len(calls) == 1:
+                raise ValueError("x")
+            return "fine"
+
+        return Workflow(name="wf", edges=[("START", (asker("q"), bad), JoinNode(name="j"))])
+
+    async def test() -> None:
+        staged = stage(build)
+        root = await staged.say()
+        assert root.status is Status.FAILED
+        assert await staged.questions() == ["q"]
+        root = await staged.answer(q=1)
+        assert (root.status, root.output) == (Status.COMPLETED, {"ask_q": 1, "bad": "fine"})
+        assert await staged.asked() == ["q"]
         await staged.close()
 
     run(test)

@@ -252,3 +252,22 @@ def test_a_join_of_two_askers_that_ask_again(stage: Stage) -> None:
         await staged.close()
 
     run(test)
+
+
+@pytest.mark.parametrize("order", ["abc", "acb", "bac", "bca", "cab", "cba"])
+def test_joins_in_joins(stage: Stage, order: str) -> None:
+    """Whatever the order of the answers, each join has every value under its name, in the order of the edges."""
+
+    def build() -> Workflow:
+        inner = Workflow(name="inner", edges=[("START", (asker("a"), asker("b")), JoinNode(name="ij"))])
+        return Workflow(name="wf", edges=[("START", (inner, asker("c")), JoinNode(name="j"), show())])
+
+    async def test() -> None:
+        staged = stage(build)
+        await staged.say()
+        for key in order:
+            root = await staged.answer(**{key: key})
+        assert root.output == repr({"inner": {"ask_a": "a", "ask_b": "b"}, "ask_c": "c"})
+        await staged.close()
+
+    run(test)

@@ -9,19 +9,19 @@ from typing import Any, Literal
 
 import pytest
 from google.genai import types
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 import adk_nb as adk
 from adk_nb.errors import AnswerError
 from adk_nb.events import Event, RequestInput
 from adk_nb.events.record import Status
 from adk_nb.sessions import InMemorySessionService
-from adk_nb.workflow import JoinNode, Workflow, node
+from adk_nb.workflow import BaseNode, JoinNode, Workflow, node
 from adk_nb.workflow.context import Context
 from tests.faults.ways import Staged, asker, show
 from tests.workflow.driving import run, user_text
 
-Stage = Callable[[Callable[[], Workflow]], Staged]
+Stage = Callable[[Callable[[], BaseNode]], Staged]
 
 
 class Measure(BaseModel):
@@ -29,15 +29,20 @@ class Measure(BaseModel):
 
     tags: list[int]
     unit: str = "kg"
+    amount: float = Field(default=1.0, ge=0)
 
 
 @pytest.mark.parametrize(
     ("schema", "bad", "good", "received"),
     [
         (int, "abc", "5", 5),
-        (Measure, {"tags": ["zz"]}, {"tags": [1]}, {"tags": [1], "unit": "kg"}),
-        (Measure, {"tags": [1], "unit": 3}, {"tags": [], "unit": "g"}, {"tags": [], "unit": "g"}),
-        (list[Measure], [{"unit": "g"}], [{"tags": [2]}], [{"tags": [2], "unit": "kg"}]),
+        (Measure, {"tags": ["zz"]}, {"tags": [1]}, {"tags": [1], "unit": "kg", "amount": 1.0}),
+        (Measure, {"tags": [1], "unit": 3}, {"tags": [], "unit": "g"}, {"tags": [], "unit": "g", "amount": 1.0}),
+        (list[Measure], [{"unit": "g"}], [{"tags": [2]}], [{"tags": [2], "unit": "kg", "amount": 1.0}]),
+        (Measure, {"unit": "g"}, {"tags": [1]}, {"tags": [1], "unit": "kg", "amount": 1.0}),
+        (Measure, {"tags": [1], "amount": -1}, {"tags": [1]}, {"tags": [1], "unit": "kg", "amount": 1.0}),
+        (bool, "perhaps", "false", False),
+        (str, 5, "5", "5"),
         (Literal["yes", "no"], "perhaps", "no", "no"),
         ({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}}, {"n": 0}, {"n": "2"}, {"n": 2}),
     ],
@@ -65,7 +70,7 @@ def test_an_answer_that_does_not_fit(stage: Stage, schema: Any, bad: Any, good: 
         for _ in range(2):
             root = await staged.answer(q=bad)
             assert isinstance(staged.error, AnswerError)
-            assert "'q'" in str(staged.error)
+            assert "Validation failed for interrupt 'q'" in str(staged.error)
             assert root.status is Status.WAITING
         assert [event.model_dump() for event in await staged.talk.stored()] == before
         assert await staged.questions() == ["q"]
@@ -106,16 +111,18 @@ def test_the_answer_comes_after_a_route(stage: Stage) -> None:
     async def test() -> None:
         staged = stage(build)
         await staged.say()
+        assert (await staged.records())["q@1"].output is None
         assert (await staged.answer(q="answer")).output == "'answer'"
         await staged.close()
 
     run(test)
 
 
-def test_gathered_children_that_ask_at_different_times(stage: Stage) -> None:
+@pytest.mark.parametrize("root", ["workflow", "node"])
+def test_gathered_children_that_ask_at_different_times(stage: Stage, root: str) -> None:
     """A question keeps no sibling from coming to its own; both are open and are answered together or one by one."""
 
-    def build() -> Workflow:
+    def build() -> BaseNode:
         async def later(ctx: Context) -> Any:
             await ctx.run_node(node(lambda: None, name="first"))
             return await ctx.run_node(asker("k2"))
@@ -124,7 +131,8 @@ def test_gathered_children_that_ask_at_different_times(stage: Stage) -> None:
             late = node(later, rerun_on_resume=True)
             return await together_in(ctx, [asker("k1"), late])
 
-        return Workflow(name="wf", edges=[("START", node(par, rerun_on_resume=True))])
+        parent = node(par, rerun_on_resume=True)
+        return parent if root == "node" else Workflow(name="wf", edges=[("START", parent)])
 
     async def test() -> None:
         for together in (True, False):
@@ -132,12 +140,12 @@ def test_gathered_children_that_ask_at_different_times(stage: Stage) -> None:
             await staged.say("together" if together else "one by one")
             assert sorted(await staged.questions()) == ["k1", "k2"]
             if together:
-                root = await staged.answer(k2=2, k1=1)
+                ended = await staged.answer(k2=2, k1=1)
             else:
                 await staged.answer(k2=2)
                 assert await staged.questions() == ["k1"]
-                root = await staged.answer(k1=1)
-            assert root.output == [1, 2]
+                ended = await staged.answer(k1=1)
+            assert ended.output == [1, 2]
             await staged.close()
 
     run(test)
@@ -438,7 +446,7 @@ def test_how_an_answer_is_wrapped(stage: Stage, response: dict[str, Any], receiv
         staged = stage(build)
         await staged.say()
         part = types.Part(function_response=types.FunctionResponse(id="q", name="any", response=response))
-        root = await staged._turn(lambda talk: talk._collect(new_message=types.Content(role="user", parts=[part])))
+        root = await staged.send(types.Content(role="user", parts=[part]))
         assert root.output == repr(received)
         await staged.close()
 

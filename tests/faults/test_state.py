@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 import adk_nb as adk
+from adk_nb.errors import WorkflowDataError
 from adk_nb.events import Event
+from adk_nb.events.request_input import answer_content
 from adk_nb.testing import ScriptedModel
 from adk_nb.workflow import JoinNode, RetryConfig, Workflow, node
 from adk_nb.workflow.context import Context
@@ -217,6 +219,28 @@ def test_a_list_changed_in_place(stage: Stage) -> None:
         assert (await staged.talk.state())["seen"] == ["a", "b"]
         root = await staged.answer(q=1)
         assert root.output == ["a", "b", "b"]
+        await staged.close()
+
+    run(test)
+
+
+def test_state_that_cannot_be_stored_with_an_answer(stage: Stage) -> None:
+    """It is refused before anything is stored: the question stays open, and the answer can be given again."""
+
+    def build() -> Workflow:
+        return Workflow(name="wf", edges=[("START", asker("q"), node(lambda node_input: node_input, name="end"))])
+
+    async def test() -> None:
+        staged = stage(build)
+        await staged.say()
+        before = len(await staged.talk.stored())
+        await staged.send(answer_content({"q": 1}), state_delta={"k": object()})
+        assert isinstance(staged.error, WorkflowDataError)
+        assert "state_delta['k']" in str(staged.error)
+        assert len(await staged.talk.stored()) == before
+        root = await staged.send(answer_content({"q": 1}), state_delta={"k": (1,)})
+        assert root.output == 1
+        assert (await staged.talk.state())["k"] == (1,)
         await staged.close()
 
     run(test)

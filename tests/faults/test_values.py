@@ -326,3 +326,46 @@ def test_what_was_handed_on_is_a_snapshot(stage: Stage) -> None:
         await staged.close()
 
     run(test)
+
+
+class Whole(BaseModel):
+    """An inner workflow's declared output, with a default."""
+
+    v: int
+    w: int = 5
+
+
+class Rough(BaseModel):
+    """An outer workflow's."""
+
+    v: float
+
+
+def test_declared_outputs_one_inside_the_other(stage: Stage) -> None:
+    """The value passes every workflow that it is the output of, and is the same in event, record and successor."""
+    seen: list[Any] = []
+
+    def build() -> Workflow:
+        inner = Workflow(name="inner", edges=[("START", giver({"v": "3"}, "src"))], output_schema=Whole)
+        middle = Workflow(name="middle", edges=[("START", inner)], output_schema=Rough)
+
+        async def par(ctx: Context) -> None:
+            await ctx.run_node(middle, use_as_output=True)
+
+        def down(ctx: Context, node_input: Any) -> Any:
+            seen.append(node_input)
+            return "ok" if ctx.resume_inputs else RequestInput(interrupt_id="q")
+
+        return Workflow(name="wf", edges=[("START", node(par, rerun_on_resume=True), node(down, rerun_on_resume=True))])
+
+    async def test() -> None:
+        staged = stage(build)
+        await staged.say()
+        (told,) = [event.output for event in staged.events if event.output is not None]
+        recorded = (await staged.records())["par@1"].output
+        await staged.answer(q=1)
+        assert [told, recorded, *seen] == [{"v": 3.0}] * 4
+        assert {type(one["v"]) for one in (told, recorded, *seen)} == {float}
+        await staged.close()
+
+    run(test)

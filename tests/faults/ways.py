@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from google.genai import types
+
 from adk_nb.events import Event, RequestInput
 from adk_nb.events.record import NodeRun
 from adk_nb.sessions import InMemorySessionService, SqliteSessionService
@@ -80,6 +82,10 @@ class Staged:
     async def answer(self, **answers: Any) -> NodeRun:
         """Answer open questions, by id."""
         return await self._turn(lambda talk: talk.answer(answers))
+
+    async def send(self, message: types.Content, **options: Any) -> NodeRun:
+        """Send any message, with options of the runner."""
+        return await self._turn(lambda talk: talk._collect(new_message=message, **options))
 
     async def go_on(self) -> NodeRun:
         """Continue the newest run without a message."""

@@ -13,7 +13,7 @@ from adk_nb.events import RequestInput
 from adk_nb.events.record import Status
 from adk_nb.workflow import JoinNode, Workflow, node
 from adk_nb.workflow.context import Context
-from tests.workflow.driving import Conversation, lines, outputs, run
+from tests.workflow.driving import Conversation, lines, run
 
 ask = node(lambda: RequestInput(interrupt_id="q"), name="ask")
 
@@ -21,32 +21,6 @@ ask = node(lambda: RequestInput(interrupt_id="q"), name="ask")
 def boom() -> None:
     """Fail."""
     raise ValueError("x")
-
-
-def test_gathered_children_that_ask_at_different_times() -> None:
-    """A question doesn't keep siblings from coming to theirs; both are open, both are answered, in any order."""
-
-    async def late() -> RequestInput:
-        for _ in range(5):
-            await asyncio.sleep(0)
-        return RequestInput(interrupt_id="k2")
-
-    k1 = node(lambda: RequestInput(interrupt_id="k1"), name="k1")
-
-    @node(rerun_on_resume=True)
-    async def par(ctx: Context) -> list[Any]:
-        return list(await asyncio.gather(ctx.run_node(k1), ctx.run_node(late)))
-
-    async def test() -> None:
-        for root in (par, Workflow(name="wf", edges=[("START", par)])):
-            talk = Conversation(root)
-            await talk.say()
-            assert sorted(q.interrupt_id for _, q in await talk.questions()) == ["k1", "k2"]
-            await talk.answer(k2=2)
-            await talk.answer(k1=1)
-            assert (await talk.root()).output == [1, 2]
-
-    run(test)
 
 
 def test_finished_children_are_not_run_again() -> None:
@@ -75,80 +49,6 @@ def test_finished_children_are_not_run_again() -> None:
     run(test)
 
 
-def test_a_rerun_may_call_other_children_in_another_order() -> None:
-    """Recorded children are found by their path: neither a missing nor an added call stalls the rerun."""
-
-    async def test() -> None:
-        n = [0]
-        a, b = node(lambda: "a", name="a"), node(lambda: "b", name="b")
-
-        @node(rerun_on_resume=True)
-        async def parent(ctx: Context) -> Any:
-            n[0] += 1
-            if n[0] == 1:
-                await ctx.run_node(a)
-            await ctx.run_node(b)
-            return await ctx.run_node(ask)
-
-        talk = Conversation(Workflow(name="wf", edges=[("START", parent)]))
-        await talk.say()
-        await asyncio.wait_for(talk.answer(q=1), 5)
-        assert (await talk.root()).output == 1
-
-    run(test)
-
-
-def test_the_same_run_id_is_the_same_run() -> None:
-    """A second call with an explicit id gets the first result, or waits for the run that is under way."""
-
-    async def test() -> None:
-        ran: list[int] = []
-
-        async def slow() -> int:
-            ran.append(1)
-            await asyncio.sleep(0)
-            return len(ran)
-
-        @node(rerun_on_resume=True)
-        async def parent(ctx: Context) -> list[Any]:
-            both = await asyncio.gather(ctx.run_node(slow, run_id="x"), ctx.run_node(slow, run_id="x"))
-            return [*both, await ctx.run_node(slow, run_id="x")]
-
-        talk = Conversation(Workflow(name="wf", edges=[("START", parent)]))
-        await talk.say()
-        assert (await talk.root()).output == [1, 1, 1]
-
-    run(test)
-
-
-def test_the_childs_output_is_the_callers_live_and_resumed() -> None:
-    """With `use_as_output` the successor gets the child's value, whatever the caller returns, now and after a pause."""
-
-    async def test() -> None:
-        child = node(lambda: "child", name="child")
-        for returned in ("parent", None):
-
-            @node(rerun_on_resume=True)
-            async def parent(ctx: Context, returned: Any = returned) -> Any:
-                await ctx.run_node(child, use_as_output=True)
-                return returned
-
-            seen: list[Any] = []
-
-            @node(rerun_on_resume=True)
-            def down(ctx: Context, node_input: Any, seen: list[Any] = seen) -> Any:
-                seen.append(node_input)
-                return "ok" if ctx.resume_inputs else RequestInput(interrupt_id="q")
-
-            talk = Conversation(Workflow(name="wf", edges=[("START", parent, down)]))
-            events = await talk.say()
-            assert outputs(events) == {"wf@1/parent@1/child@1": "child"}
-            await talk.answer(q=1)
-            assert seen == ["child", "child"]
-
-    run(test)
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -169,58 +69,6 @@ def test_calls_that_are_refused(options: dict[str, Any], words: str) -> None:
 
         talk = Conversation(Workflow(name="wf", edges=[("START", parent)]))
         assert words in str(await talk.fail(WorkflowConfigurationError, talk.say()))
-
-    run(test)
-
-
-def test_a_caller_must_be_able_to_run_again() -> None:
-    """Without rerun_on_resume a node can't run children; the message says what to write."""
-
-    async def test() -> None:
-        async def parent(ctx: Context) -> None:
-            await ctx.run_node(ask)
-
-        talk = Conversation(Workflow(name="wf", edges=[("START", parent)]))
-        assert "must have rerun_on_resume=True" in str(await talk.fail(WorkflowConfigurationError, talk.say()))
-
-    run(test)
-
-
-@pytest.mark.parametrize("delay", [0, 1, 10])
-def test_a_detached_child_is_waited_for_and_its_failure_is_told(delay: int) -> None:
-    """A task that isn't awaited belongs to the run: it ends before its parent does, and its failure fails the run."""
-
-    async def test() -> None:
-        done: list[str] = []
-
-        async def slowly() -> None:
-            for _ in range(delay):
-                await asyncio.sleep(0)
-            done.append("child")
-
-        async def fails() -> None:
-            for _ in range(delay):
-                await asyncio.sleep(0)
-            raise ValueError("x")
-
-        kept: list[Any] = []
-
-        @node(rerun_on_resume=True)
-        async def parent(ctx: Context) -> str:
-            kept.append(asyncio.create_task(ctx.run_node(slowly)))
-            return "ok"
-
-        @node(rerun_on_resume=True)
-        async def unlucky(ctx: Context) -> str:
-            kept.append(asyncio.create_task(ctx.run_node(fails)))
-            return "ok"
-
-        talk = Conversation(Workflow(name="wf", edges=[("START", parent)]))
-        await talk.say()
-        assert done == ["child"]
-        talk = Conversation(Workflow(name="wf", edges=[("START", unlucky)]))
-        await talk.fail(ValueError, talk.say())
-        assert (await talk.root()).error_path == "wf@1/unlucky@1/fails@1"
 
     run(test)
 

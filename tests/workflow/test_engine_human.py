@@ -10,7 +10,7 @@ from google.genai import types
 from pydantic import BaseModel, Field
 
 from adk_nb.errors import AnswerError, DataError
-from adk_nb.events import Event, RequestInput
+from adk_nb.events import RequestInput
 from adk_nb.events.record import Status
 from adk_nb.workflow import BaseNode, JoinNode, Workflow, node
 from adk_nb.workflow.context import Context
@@ -30,22 +30,6 @@ async def conversation(*nodes: Any) -> Conversation:
     talk = Conversation(Workflow(name="wf", edges=[("START", *nodes)]))
     await talk.say()
     return talk
-
-
-def test_a_charge_before_the_question_is_made_once() -> None:
-    """A finished node that returned None isn't run again, however many questions are answered after it."""
-
-    async def test() -> None:
-        charged: list[int] = []
-        talk = await conversation(
-            node(lambda: charged.append(1), name="charge"), *(asker(f"q{i}") for i in range(4)), show
-        )
-        for i in range(4):
-            await talk.answer({f"q{i}": i})
-        assert (await talk.root()).output == "3"
-        assert charged == [1]
-
-    run(test)
 
 
 class Weight(BaseModel):
@@ -84,34 +68,6 @@ def test_answers_are_read_by_their_schema(schema: Any, answer: Any, received: An
         await talk.answer(q=answer)
         assert got == [received]
         assert type(got[0]) is type(received) or isinstance(got[0], dict)
-
-    run(test)
-
-
-@pytest.mark.parametrize(
-    ("schema", "bad", "good"),
-    [
-        (int, "abc", "5"),
-        (Weight, {"tags": ["zz"]}, {"tags": [1]}),
-        (Weight, {"unit": "g"}, {"tags": [1]}),
-        (Weight, {"tags": [1], "amount": -1}, {"tags": [1]}),
-        (bool, "perhaps", "false"),
-        (str, 5, "5"),
-    ],
-)
-def test_a_bad_answer_changes_nothing(schema: Any, bad: Any, good: Any) -> None:
-    """It is refused before anything is stored, the question stays open, and a good answer is taken afterwards."""
-
-    async def test() -> None:
-        talk = await conversation(asker("q", response_schema=schema), show)
-        before = len(await talk.stored())
-        error = await talk.fail(AnswerError, talk.answer(q=bad))
-        assert "Validation failed for interrupt 'q'" in str(error)
-        assert len(await talk.stored()) == before
-        assert [q.interrupt_id for _, q in await talk.questions()] == ["q"]
-        assert (await talk.root()).status is Status.WAITING
-        await talk.answer(q=good)
-        assert (await talk.root()).status is Status.COMPLETED
 
     run(test)
 
@@ -167,65 +123,6 @@ def test_messages_that_are_not_answers_nor_text() -> None:
             error = await talk.fail(DataError, talk._collect(new_message=types.Content(role="user", parts=parts)))
             assert words in str(error)
         assert len(await talk.stored()) == 2
-
-    run(test)
-
-
-def test_parallel_questions_are_answered_in_any_order() -> None:
-    """Answered lanes go on, the others stay open, finished siblings don't run again, the join fires when all are in."""
-
-    async def test() -> None:
-        ran: list[str] = []
-        flow = Workflow(
-            name="wf",
-            edges=[
-                ("START", (asker("a"), asker("b"), node(lambda: ran.append("c"), name="c")), JoinNode(name="j")),
-            ],
-        )
-        talk = Conversation(flow)
-        await talk.say()
-        assert await talk.answer(b="B") == []
-        assert [q.interrupt_id for _, q in await talk.questions()] == ["a"]
-        assert lines(await talk.answer(a="A")) == [("wf@1/j@1", {"a": "A", "b": "B", "c": None})]
-        assert ran == ["c"]
-
-    run(test)
-
-
-def test_two_nodes_that_use_the_same_id() -> None:
-    """Both questions can be answered, one after the other, and the run comes to its end."""
-
-    async def test() -> None:
-        pair = (asker("x", interrupt_id="same"), asker("y", interrupt_id="same"))
-        talk = Conversation(Workflow(name="wf", edges=[("START", pair, JoinNode(name="j"))]))
-        await talk.say()
-        await talk.answer(same=1)
-        await talk.answer(same=2)
-        assert sorted((await talk.root()).output.values()) == [1, 2]
-
-    run(test)
-
-
-def test_one_id_in_every_pass_of_a_loop() -> None:
-    """A node that asks with the same id again is a new question each time; each has its own answer."""
-
-    async def test() -> None:
-        @node(rerun_on_resume=True)
-        async def gate(ctx: Context) -> AsyncGenerator[Any, None]:
-            answer = ctx.resume_inputs.get("review")
-            if answer != "approve":
-                yield RequestInput(interrupt_id="review", message=f"last answer: {answer}")
-            else:
-                yield "shipped"
-
-        talk = await conversation(gate)
-        for answer in ("revise", "again", "approve"):
-            ((_, question),) = await talk.questions()
-            await talk.answer(review=answer)
-        assert question.message == "last answer: again"
-        assert (await talk.root()).output == "shipped"
-        asked = [event for event in await talk.stored() if event.long_running_tool_ids]
-        assert len(asked) == 3
 
     run(test)
 
@@ -301,52 +198,6 @@ def test_several_answers_of_one_node_are_a_dictionary() -> None:
     run(test)
 
 
-def test_a_route_before_the_question_and_an_output_before_it() -> None:
-    """The answer is the output, an earlier output is dropped, and an earlier route still picks the edge."""
-
-    async def test() -> None:
-        @node
-        async def q() -> AsyncGenerator[Any, None]:
-            yield Event(output="early", route="x")
-            yield RequestInput(interrupt_id="q")
-
-        talk = Conversation(Workflow(name="wf", edges=[("START", q, {"x": show})]))
-        await talk.say()
-        assert (await talk.records())["wf@1/q@1"].output is None
-        await talk.answer(q="answer")
-        assert (await talk.root()).output == "'answer'"
-
-    run(test)
-
-
-def test_text_while_waiting_starts_a_run_of_its_own() -> None:
-    """The old question stays open and can be answered afterwards; the runs don't mix."""
-
-    async def test() -> None:
-        def pick(node_input: str) -> Event:
-            return Event(output=node_input, route="ask" if "ask" in node_input else "quick")
-
-        pick_node = node(pick)
-        flow = Workflow(
-            name="wf",
-            edges=[
-                ("START", pick_node, {"quick": node(lambda: "done", name="quick"), "ask": (ask := asker("q"))}),
-                (ask, show),
-            ],
-        )
-        talk = Conversation(flow)
-        await talk.say("please ask")
-        waiting = await talk.root()
-        await talk.say("quick one")
-        assert (await talk.root()).output == "done"
-        await talk.answer(q="yes")
-        root = await talk.runner.root_run(**talk.where, invocation_id=waiting.invocation_id)
-        assert root is not None
-        assert (root.status, root.output) == (Status.COMPLETED, "'yes'")
-
-    run(test)
-
-
 def test_a_question_deep_below() -> None:
     """Through nested graphs and dynamic callers: the asker alone goes on, everything above follows."""
 
@@ -407,23 +258,5 @@ def test_the_first_message_is_seen_again_after_the_answer() -> None:
         await talk.say("the first")
         await talk.answer(q=1)
         assert seen == [user_text("the first")]
-
-    run(test)
-
-
-def test_a_new_process_sees_the_same_question() -> None:
-    """A new runner with a newly built workflow goes on from the same store."""
-
-    async def test() -> None:
-        def build() -> Workflow:
-            return Workflow(name="wf", edges=[("START", asker("q", message="ok?"), show)])
-
-        talk = Conversation(build())
-        await talk.say()
-        other = Conversation(build(), talk.service)
-        ((asked_by, question),) = await other.questions()
-        assert (asked_by.path, question.message) == ("wf@1/q@1", "ok?")
-        await other.answer(q=1)
-        assert (await other.root()).output == "1"
 
     run(test)
