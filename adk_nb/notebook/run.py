@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adk_nb import frames
+from adk_nb.apps.app import App
 from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import Event, new_id
 from adk_nb.frames.reading import Usage, total_usage
@@ -66,7 +67,7 @@ class Run:
         if warning:
             self.history.warn(warning)
         self._work = RunWork(
-            node,
+            root if isinstance(root, App) else node,
             self.history,
             Turn(message=as_message(message), state=dict(state) if state else None),
             user=user,
@@ -288,7 +289,7 @@ def run(
     """Start a run and return it at once; `await` it to wait until it ends or asks a person.
 
     Args:
-        root: A workflow, an agent, or any node or function.
+        root: A workflow, an agent, any node or function, or an `App` with plugins.
         message: What the user says: a text, a part, a list of them or a Content; other values go as JSON text.
         session: The session to run in, made when it isn't there; `None` makes a new one.
         user: Whose session it is.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from google.genai import types
 
+from adk_nb.apps.app import App
 from adk_nb.errors import AnswerError, ConfigurationError
 from adk_nb.events.event import Event
 from adk_nb.events.record import NodeRun
@@ -72,7 +73,7 @@ class RunWork:
 
     def __init__(
         self,
-        root: BaseNode,
+        root: BaseNode | App,
         history: RunHistory,
         first: Turn,
         *,
@@ -87,7 +88,10 @@ class RunWork:
         self.view: RunView | None = None
         self._first = first
         self._sessions = sessions
-        self._runner = Runner(node=root, app_name=root.name, session_service=sessions)
+        if isinstance(root, App):
+            self._runner = Runner(app=root, session_service=sessions)
+        else:
+            self._runner = Runner(node=root, app_name=root.name, session_service=sessions)
         self._model = model
         self._presets = presets
         self._config = RunConfig(limits=limits)
@@ -293,7 +297,7 @@ class RunWork:
 
     @property
     def _key(self) -> dict[str, str]:
-        return {"app_name": self.history.name, "user_id": self.user_id, "session_id": self.history.session_id}
+        return {"app_name": self._runner.app_name, "user_id": self.user_id, "session_id": self.history.session_id}
 
     async def _open_session(self) -> None:
         session = await self._sessions.get_session(**self._key)
