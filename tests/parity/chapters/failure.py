@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -131,6 +132,20 @@ async def a_timeout_fails_the_node(adk: Side) -> None:
     adk.listen("Node 'slow' timed out after")
     await adk.play(flow(adk, gives(adk, "a", 1), adk.node(slow, timeout=0.02)))
     adk.note("left", left)
+
+
+async def a_sync_function_takes_too_long(adk: Side) -> None:
+    """A sync function that blocks longer than its timeout."""
+    is_over = threading.Event()
+
+    def slow() -> str:
+        is_over.wait(0.4)
+        return "late"
+
+    try:
+        await adk.play(flow(adk, adk.node(slow, timeout=0.05), shows(adk)))
+    finally:
+        is_over.set()
 
 
 async def a_timeout_is_retried(adk: Side) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -149,6 +150,20 @@ async def joins_keep_the_order_of_their_edges(adk: Side) -> None:
     await adk.play(
         flow(adk, lanes, adk.JoinNode(name="j"), adk.node(lambda node_input: keys(node_input), name="in_order"))
     )
+
+
+async def sync_lanes_and_time(adk: Side) -> None:
+    """Sync functions in lanes: whether they meet while both are running."""
+    meeting = threading.Barrier(2)
+
+    def lane() -> str:
+        try:
+            meeting.wait(1.0)
+        except threading.BrokenBarrierError:
+            return "alone"
+        return "met"
+
+    await adk.play(flow(adk, (adk.node(lane, name="a"), adk.node(lane, name="b")), adk.JoinNode(name="j")))
 
 
 async def lanes_really_run_at_once(adk: Side) -> None:

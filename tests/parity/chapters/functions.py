@@ -7,7 +7,7 @@ import functools
 from collections.abc import AsyncIterator, Awaitable, Iterator
 from typing import Any
 
-from tests.parity.pieces import flow, gives, shows
+from tests.parity.pieces import Ticket, flow, gives, shows
 from tests.parity.side import Side
 from tests.parity.written import written
 
@@ -125,6 +125,18 @@ async def a_missing_key_fails_the_node(adk: Side) -> None:
 
     adk.listen("Missing value for parameter", "city", "not found in node_input")
     await adk.play(flow(adk, gives(adk, "a", {"k": 1}), adk.node(b, parameter_binding="node_input")))
+
+
+async def a_models_fields_become_parameters(adk: Side) -> None:
+    """With `parameter_binding="node_input"`, a node behind one that returns a model."""
+
+    def a() -> Ticket:
+        return Ticket(title="x")
+
+    def b(title: str, count: int) -> list[Any]:
+        return [title, count]
+
+    adk.refused("model", lambda: flow(adk, adk.node(a), adk.node(b, parameter_binding="node_input")))
 
 
 async def every_kind_of_callable_is_a_node(adk: Side) -> None:

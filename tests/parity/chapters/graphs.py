@@ -74,6 +74,11 @@ async def start_is_an_object_too(adk: Side) -> None:
     await adk.play(adk.Workflow(name="wf", edges=[(adk.START, gives(adk, "a", 1))]))
 
 
+async def start_has_no_options(adk: Side) -> None:
+    """START with options of a node."""
+    adk.refused("options", lambda: adk.node(adk.START, rerun_on_resume=True))
+
+
 async def one_function_is_one_node(adk: Side) -> None:
     """The same function in several places is one node."""
 

@@ -9,7 +9,7 @@ from typing import Any
 from google.genai import types
 
 from tests.parity.pieces import Boom, Ticket, answers, flow, gives, shows
-from tests.parity.side import Side
+from tests.parity.side import Side, said
 from tests.parity.written import written
 
 
@@ -117,6 +117,23 @@ async def a_failing_item_fails_the_worker(adk: Side) -> None:
     adk.note("stopped", seen)
 
 
+async def a_failing_item_is_named(adk: Side) -> None:
+    """Whether the error of a failing item says which item it was, and whether the others can be finished."""
+
+    def work(node_input: int) -> int:
+        if node_input == 7:
+            raise Boom("no")
+        return node_input
+
+    talk = adk.talk(flow(adk, gives(adk, "a", [5, 7]), worker(adk, work)))
+    try:
+        async for _ in talk.runner.run_async(**talk.where, new_message=said("hi")):
+            pass
+    except Boom as error:
+        adk.note("says which", bool(getattr(error, "__notes__", None)))
+    adk.refused("collect", lambda: worker(adk, work, on_error="collect"))
+
+
 async def an_item_asks(adk: Side) -> None:
     """An item may ask; after its answer the list is complete, and finished items aren't run again."""
     times = []
@@ -201,6 +218,34 @@ async def a_class_of_ones_own_is_a_worker(adk: Side) -> None:
     adk.refused(
         "limit", lambda: Own(name="own", max_parallel_workers=2), "can only be set when parallel_worker is True"
     )
+
+
+async def a_class_of_ones_own_retries_its_items(adk: Side) -> None:
+    """A retry config of a `Node` that is a parallel worker: how often an item is tried."""
+    Node: Any = adk.Node
+    tries: list[int] = []
+
+    class Own(Node):
+        async def run_node_impl(self, *, ctx: Any, node_input: Any) -> AsyncIterator[Any]:
+            tries.append(node_input)
+            raise Boom("no")
+            yield
+
+    retry = adk.RetryConfig(max_attempts=2, initial_delay=0.001, jitter=0)
+    await adk.play(flow(adk, gives(adk, "a", [1]), Own(name="own", parallel_worker=True, retry_config=retry)))
+    adk.note("tries", len(tries))
+
+
+async def a_class_of_ones_own_asks_for_items(adk: Side) -> None:
+    """An item of a `Node` that asks and isn't run again after an answer."""
+    Node: Any = adk.Node
+
+    class Own(Node):
+        async def run_node_impl(self, *, ctx: Any, node_input: Any) -> AsyncIterator[Any]:
+            yield adk.RequestInput(interrupt_id=f"q{node_input}")
+
+    root = flow(adk, gives(adk, "a", [1]), Own(name="own", parallel_worker=True), shows(adk))
+    await adk.play(root, "hi", answers(q1="x"))
 
 
 async def an_unfinished_node_class_says_so(adk: Side) -> None:

@@ -105,6 +105,83 @@ RUNNING = [
         },
     ),
     Difference(
+        what="an item of a parallel worker that fails",
+        theirs="its error, without its place",
+        ours='the error says which; `on_error="collect"` finishes the others',
+        why="a list of a thousand",
+        seen={
+            "a_failing_item_is_named": [
+                "- says which: False",
+                "+ says which: True",
+                "- collect: refused with TypeError",
+                "+ collect: accepted",
+            ],
+        },
+    ),
+    Difference(
+        what="retries, timeout and schemas of a `Node` that is a worker",
+        theirs="for each item, and once more for the list",
+        ours="for each item",
+        why="nine tries where three were meant",
+        seen={
+            "a_class_of_ones_own_retries_its_items": [
+                "- wf@1/own@1/own@1 by wf on 'own@1' error Boom 'no'",
+                "- wf@1/own@1/own@1 by wf on 'own@1' error Boom 'no'",
+                "- tries: 4",
+                "+ tries: 2",
+                "- session s (1 by the user, 5 others): {}",
+                "+ session s (1 by the user, 3 others): {}",
+            ],
+        },
+    ),
+    Difference(
+        what="an item of a `Node` that asks and doesn't run again",
+        theirs="asks the same again",
+        ours="the answer is its output",
+        why="as for any node",
+        seen={
+            "a_class_of_ones_own_asks_for_items": [
+                (
+                    "- wf@1/own@1/own@1 by wf on 'own@1' model says calls adk_request_input({'interruptId': "
+                    "'q1', 'message': None, 'payload': None, 'response_schema': None}) asks {'q1'}"
+                ),
+                "+ wf@1/own@1 by wf output ['x']",
+                "+ wf@1/show@1 by wf output \"['x']\" for wf@1",
+                "- session s (2 by the user, 3 others): {}",
+                "+ session s (2 by the user, 4 others): {}",
+            ],
+        },
+    ),
+    Difference(
+        what="sync functions in a fan-out",
+        theirs="one after the other, on the event loop",
+        ours="beside each other, in threads",
+        why="one that blocks stops nobody",
+        seen={
+            "sync_lanes_and_time": [
+                "- wf@1/j@1 by wf output {'a': 'alone', 'b': 'alone'} for wf@1",
+                "+ wf@1/j@1 by wf output {'a': 'met', 'b': 'met'} for wf@1",
+                "- wf@1/a@1 by wf on 'a@1' output 'alone'",
+                "+ wf@1/a@1 by wf on 'a@1' output 'met'",
+                "- wf@1/b@1 by wf on 'b@1' output 'alone'",
+                "+ wf@1/b@1 by wf on 'b@1' output 'met'",
+            ],
+        },
+    ),
+    Difference(
+        what="a sync function with a timeout",
+        theirs="can't be stopped, and hands on its output late",
+        ours="ends in time",
+        why="that is what a timeout is for",
+        seen={
+            "a_sync_function_takes_too_long": [
+                "- wf@1/slow@1 by wf output 'late'",
+                "- session s (1 by the user, 2 others): {}",
+                "+ session s (1 by the user, 1 others): {}",
+            ],
+        },
+    ),
+    Difference(
         what="`sys.exit` in a node",
         theirs="ends the process",
         ours="the node's failure",

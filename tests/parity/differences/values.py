@@ -181,6 +181,18 @@ VALUES = [
         },
     ),
     Difference(
+        what="a function bound to the keys of its input, behind one that returns a model",
+        theirs="refused",
+        ours="runs",
+        why="a model has keys",
+        seen={
+            "a_models_fields_become_parameters": [
+                "- model: refused with ValueError",
+                "+ model: accepted",
+            ],
+        },
+    ),
+    Difference(
         what="a tuple before a parallel worker",
         theirs="one item",
         ours="its items",
