@@ -332,18 +332,18 @@ def _settle(state: GraphState) -> Settle:
     for name in state.gathering:
         state.short.add(name)
         state.notes[starved(state, name)] = None
-    at_end = [run for run in state.outputs.values() if state.graph.is_terminal(run.name)]
-    ended = at_end or list(state.outputs.values())
+    ended = [run for run in state.outputs.values() if state.graph.is_terminal(run.name)]
     if len(ended) > 1:
         names = ", ".join(repr(run.name) for run in ended)
         return Settle(
             Status.FAILED,
             error=WorkflowConfigurationError(
-                f"Workflow at {state.path}: multiple terminal nodes produced output ({len(ended)}): "
-                f"{names}. A workflow "
+                f"Workflow at {state.path}: multiple terminal nodes produced output ({len(ended)}): {names}. A workflow "
                 f"has one output: lead them into a JoinNode, or let all but one return None."
             ),
         )
+    if not ended and len(state.outputs) == 1:  # a loop left by a route without an edge: what it came to
+        ended = list(state.outputs.values())
     output = ended[0].output if ended else None
     if state.gathering or (state.short and not ended):
         return Settle(Status.INCOMPLETE, output=output)

@@ -265,6 +265,16 @@ def test_two_terminal_nodes_with_output_are_refused() -> None:
     assert all(part in str(settle.error) for part in ("multiple terminal nodes produced output (2)", "'a'", "'b'"))
 
 
+def test_several_dead_ends_are_no_output() -> None:
+    """Two branches that stop at a route without an edge leave the graph incomplete, with a note each."""
+    a, b, x = nodes("a b x")
+    play = Play([("START", (a, b)), (a, {"x": x}), (b, {"y": x})])
+    play.begin()
+    play.end("a", route="nobody")
+    assert play.end("b", route="nobody") == ["settle incomplete"]
+    assert [note[0] for note in play.state.notes] == ["a", "b"]
+
+
 def test_a_terminal_node_with_none_does_not_count() -> None:
     """Terminal nodes that returned None leave the output to the one that gave a value."""
     a, b = nodes("a b")

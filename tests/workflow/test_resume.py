@@ -136,6 +136,7 @@ def makers(draw: st.DrawFn, depth: int = 1) -> Any:
     ]
     sources = [sorted(draw(st.sets(st.integers(0, i - 1), min_size=1, max_size=2))) if i else [] for i in range(count)]
     joins = [len(of) > 1 for of in sources]
+    policies: list[Any] = [draw(st.sampled_from(["all", "started"])) for _ in range(count)]
     nested = [None if join else one for join, one in zip(joins, nested, strict=True)]
     labels = [[draw(st.sampled_from([None, None, "x", DEFAULT_ROUTE])) for _ in of] for of in sources]
     loop = draw(st.sampled_from([None, None, *range(count)]))
@@ -148,7 +149,7 @@ def makers(draw: st.DrawFn, depth: int = 1) -> Any:
             if nested[i] is not None:
                 made.append(nested[i](worlds, label))
             elif joins[i]:
-                made.append(JoinNode(name=label))
+                made.append(JoinNode(name=label, wait_for=policies[i]))
             else:
                 below = [child_of(f"{label}c{k}", child, worlds) for k, child in enumerate(children[i])]
                 made.append(body(label, plan, worlds, below))
