@@ -14,6 +14,7 @@ from adk_nb.agents.base_agent import BaseAgent
 from adk_nb.agents.contents import conversation, input_content, last_turn
 from adk_nb.agents.instructions import fill
 from adk_nb.agents.output_schema import check_schema, parse_answer
+from adk_nb.agents.plugin_hooks import ask_with_plugins, plugins_of
 from adk_nb.errors import (
     ConfigurationError,
     InvalidAnswerError,
@@ -169,6 +170,29 @@ class LlmAgent(BaseAgent):
         return freeze(value, f"output of agent {self.name!r}")
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        plugins = plugins_of(ctx)
+        if plugins is None:
+            async with contextlib.aclosing(self._speak(ctx, node_input)) as events:
+                async for event in events:
+                    yield event
+            return
+        reply = await plugins.run_before_agent_callback(agent=self, callback_context=ctx)
+        if reply is not None:
+            text = content_text(reply)
+            yield self._answer(ctx, LlmResponse(content=reply), text, text)
+            return
+        try:
+            async with contextlib.aclosing(self._speak(ctx, node_input)) as events:
+                async for event in events:
+                    yield event
+        except Exception as error:
+            await plugins.run_on_agent_error_callback(agent=self, callback_context=ctx, error=error)
+            raise
+        added = await plugins.run_after_agent_callback(agent=self, callback_context=ctx)
+        if added is not None:
+            yield Event(author=self.name, content=added)
+
+    async def _speak(self, ctx: Context, node_input: Any) -> AsyncGenerator[Event, None]:
         model = self.canonical_model
         request = await self._request(ctx, node_input, model)
         response = await self._ask(ctx, model, request)
@@ -219,6 +243,12 @@ class LlmAgent(BaseAgent):
         return last_turn(contents) if self.include_contents == "none" else contents
 
     async def _ask(self, ctx: Context, model: BaseLlm, request: LlmRequest) -> LlmResponse:
+        plugins = plugins_of(ctx)
+        if plugins is None:
+            return await self._ask_model(ctx, model, request)
+        return await ask_with_plugins(plugins, ctx, request, lambda: self._ask_model(ctx, model, request))
+
+    async def _ask_model(self, ctx: Context, model: BaseLlm, request: LlmRequest) -> LlmResponse:
         invocation, limit = ctx.get_invocation_context(), ctx.run_config.max_llm_calls
         invocation.llm_calls += 1
         if 0 < limit < invocation.llm_calls:
