@@ -123,7 +123,7 @@ def _copied(value: Any) -> Any:
     kind = type(value)
     if kind is list or kind is ReadOnlyList:
         return [inner if type(inner) in PLAIN else _copied(inner) for inner in value]
-    if hasattr(kind, "model_fields"):
+    if hasattr(kind, "__pydantic_fields_set__"):
         fields = dict(value.__dict__)
         for name, inner in fields.items():
             if inner is not None and type(inner) not in PLAIN:
@@ -135,7 +135,7 @@ def _copied(value: Any) -> Any:
 def _frozen_field(value: Any, where: str) -> Any:
     if type(value) is list:
         return ReadOnlyList([_frozen_field(inner, f"{where}[{i}]") for i, inner in enumerate(value)])
-    if hasattr(type(value), "model_fields"):
+    if hasattr(type(value), "__pydantic_fields_set__"):
         return _frozen_model(value, where)
     return value if isinstance(value, (enum.Enum, os.PathLike)) else freeze(value, where)
 

@@ -16,7 +16,7 @@ from adk_nb.events.credential_request import REQUEST_CREDENTIAL
 from adk_nb.events.event import Event, new_id
 from adk_nb.events.record import NodeRun
 from adk_nb.events.request_input import answer_content, unwrap_answer
-from adk_nb.events.values import snapshot
+from adk_nb.events.values import freeze
 from adk_nb.workflow.answers import check_answer, read_answer
 from adk_nb.workflow.ports import RunLog
 
@@ -109,7 +109,7 @@ class Call:
             run_id="1",
             parent="",
             invocation_id=self.new_invocation_id,
-            input=snapshot(message),
+            input=freeze(message),
             kind=self.root.kind,
             created_at=time.time(),
         )
