@@ -24,9 +24,9 @@ class Ticket(BaseModel):
 
 
 def gives(adk: Side, name: str, value: Any = None, **options: Any) -> Any:
-    """Return a node that hands on a value."""
+    """Return a node that hands on a value; it is async, so that lanes of such nodes end in their order on both."""
 
-    def give() -> Any:
+    async def give() -> Any:
         return value
 
     return adk.node(give, name=name, **options)

@@ -35,7 +35,9 @@ CHAPTERS = (
     "tools",
     "confirmation",
     "plugins",
+    "apps",
     "stopping",
+    "rewind",
 )
 
 HANGS_AFTER_S = 40

@@ -199,6 +199,143 @@ RUNNING = [
         },
     ),
     Difference(
+        what="checkpoints of a resumable app",
+        theirs="list every node each time",
+        ours="name the node that changed",
+        why="80 lanes made 420 kB of them",
+        seen={
+            "an_app_keeps_checkpoints": [
+                (
+                    "- - by wf checkpoint {'nodes': {'a': {'interrupts': [], 'status': 3}, 'show': "
+                    "{'interrupts': [], 'status': 2}}}"
+                ),
+                "+ - by wf checkpoint {'nodes': {'show': {'interrupts': [], 'status': 2}}}",
+                (
+                    "- - by wf checkpoint {'nodes': {'a': {'interrupts': [], 'status': 3}, 'show': "
+                    "{'interrupts': [], 'status': 3}}}"
+                ),
+                "+ - by wf checkpoint {'nodes': {'show': {'interrupts': [], 'status': 3}}}",
+            ],
+            "lanes_of_a_resumable_app": [
+                (
+                    "- - by wf checkpoint {'nodes': {'b': {'interrupts': [], 'status': 2}, 'c': "
+                    "{'interrupts': [], 'status': 2}}}"
+                ),
+                "+ - by wf checkpoint {'nodes': {'c': {'interrupts': [], 'status': 2}}}",
+                (
+                    "- - by wf checkpoint {'nodes': {'b': {'interrupts': [], 'status': 3}, 'c': "
+                    "{'interrupts': [], 'status': 2}}}"
+                ),
+                "+ - by wf checkpoint {'nodes': {'b': {'interrupts': [], 'status': 3}}}",
+                (
+                    "- - by wf checkpoint {'nodes': {'b': {'interrupts': [], 'status': 3}, 'c': "
+                    "{'interrupts': [], 'status': 3}}}"
+                ),
+                "+ - by wf checkpoint {'nodes': {'c': {'interrupts': [], 'status': 3}}}",
+                (
+                    "- - by wf checkpoint {'nodes': {'b': {'interrupts': [], 'status': 3}, 'c': "
+                    "{'interrupts': [], 'status': 3}, 'j': {'interrupts': [], 'status': 2}}}"
+                ),
+                "+ - by wf checkpoint {'nodes': {'j': {'interrupts': [], 'status': 2}}}",
+                (
+                    "- - by wf checkpoint {'nodes': {'b': {'interrupts': [], 'status': 3}, 'c': "
+                    "{'interrupts': [], 'status': 3}, 'j': {'interrupts': [], 'status': 3}}}"
+                ),
+                "+ - by wf checkpoint {'nodes': {'j': {'interrupts': [], 'status': 3}}}",
+            ],
+            "a_loop_in_a_resumable_app": [
+                (
+                    "- - by wf checkpoint {'nodes': {'count': {'interrupts': [], 'status': 3}, 'show': "
+                    "{'interrupts': [], 'status': 2}}}"
+                ),
+                "+ - by wf checkpoint {'nodes': {'show': {'interrupts': [], 'status': 2}}}",
+                (
+                    "- - by wf checkpoint {'nodes': {'count': {'interrupts': [], 'status': 3}, 'show': "
+                    "{'interrupts': [], 'status': 3}}}"
+                ),
+                "+ - by wf checkpoint {'nodes': {'show': {'interrupts': [], 'status': 3}}}",
+            ],
+            "a_workflow_in_a_resumable_app": [
+                (
+                    "- - by inner checkpoint {'nodes': {'b': {'interrupts': [], 'status': 3}, 'c': "
+                    "{'interrupts': [], 'status': 2}}}"
+                ),
+                "+ - by inner checkpoint {'nodes': {'c': {'interrupts': [], 'status': 2}}}",
+                (
+                    "- - by inner checkpoint {'nodes': {'b': {'interrupts': [], 'status': 3}, 'c': "
+                    "{'interrupts': [], 'status': 3}}}"
+                ),
+                "+ - by inner checkpoint {'nodes': {'c': {'interrupts': [], 'status': 3}}}",
+                (
+                    "- - by wf checkpoint {'nodes': {'inner': {'interrupts': [], 'status': 3}, 'show': "
+                    "{'interrupts': [], 'status': 2}}}"
+                ),
+                "+ - by wf checkpoint {'nodes': {'show': {'interrupts': [], 'status': 2}}}",
+                (
+                    "- - by wf checkpoint {'nodes': {'inner': {'interrupts': [], 'status': 3}, 'show': "
+                    "{'interrupts': [], 'status': 3}}}"
+                ),
+                "+ - by wf checkpoint {'nodes': {'show': {'interrupts': [], 'status': 3}}}",
+            ],
+            "a_failure_in_a_resumable_app": [
+                (
+                    "- - by wf checkpoint {'nodes': {'flaky': {'interrupts': [], 'status': 3}, 'show': "
+                    "{'interrupts': [], 'status': 2}}}"
+                ),
+                "+ - by wf checkpoint {'nodes': {'show': {'interrupts': [], 'status': 2}}}",
+                (
+                    "- - by wf checkpoint {'nodes': {'flaky': {'interrupts': [], 'status': 3}, 'show': "
+                    "{'interrupts': [], 'status': 3}}}"
+                ),
+                "+ - by wf checkpoint {'nodes': {'show': {'interrupts': [], 'status': 3}}}",
+            ],
+        },
+    ),
+    Difference(
+        what="finished nodes of a resumable app, when it is resumed",
+        theirs="give their output events again",
+        ours="gave them once",
+        why="the history says each thing once",
+        seen={
+            "an_answer_in_a_resumable_app": [
+                "- wf@1/q@1 by wf output 'x'",
+                (
+                    "- - by wf checkpoint {'nodes': {'q': {'interrupts': [], 'status': 3}, 'show': "
+                    "{'interrupts': [], 'status': 2}}}"
+                ),
+                "+ - by wf checkpoint {'nodes': {'q': {'interrupts': [], 'status': 3}}}",
+                "+ - by wf checkpoint {'nodes': {'show': {'interrupts': [], 'status': 2}}}",
+                (
+                    "- - by wf checkpoint {'nodes': {'q': {'interrupts': [], 'status': 3}, 'show': "
+                    "{'interrupts': [], 'status': 3}}}"
+                ),
+                "+ - by wf checkpoint {'nodes': {'show': {'interrupts': [], 'status': 3}}}",
+            ],
+            "finished_nodes_of_a_resumable_app": [
+                (
+                    "- - by wf checkpoint {'nodes': {'a': {'interrupts': [], 'status': 3}, 'q': "
+                    "{'interrupts': [], 'status': 2}}}"
+                ),
+                "+ - by wf checkpoint {'nodes': {'q': {'interrupts': [], 'status': 2}}}",
+                "+ - by wf checkpoint {'nodes': {'q': {'interrupts': [], 'status': 3}}}",
+                "+ - by wf checkpoint {'nodes': {'show': {'interrupts': [], 'status': 2}}}",
+                "- wf@1/a@1 by wf output 1",
+                "- wf@1/q@1 by wf output 'x'",
+                (
+                    "- - by wf checkpoint {'nodes': {'a': {'interrupts': [], 'status': 3}, 'q': "
+                    "{'interrupts': [], 'status': 3}, 'show': {'interrupts': [], 'status': 2}}}"
+                ),
+                (
+                    "- - by wf checkpoint {'nodes': {'a': {'interrupts': [], 'status': 3}, 'q': "
+                    "{'interrupts': [], 'status': 3}, 'show': {'interrupts': [], 'status': 3}}}"
+                ),
+                "+ - by wf checkpoint {'nodes': {'show': {'interrupts': [], 'status': 3}}}",
+                "- session s (2 by the user, 12 others): {}",
+                "+ session s (2 by the user, 11 others): {}",
+            ],
+        },
+    ),
+    Difference(
         what="open questions of a run that was stopped",
         theirs="answered with an error in the history, yet they can be answered",
         ours="stay open, in the history as well",
