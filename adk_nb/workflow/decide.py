@@ -338,8 +338,8 @@ def _settle(state: GraphState) -> Settle:
         return Settle(
             Status.FAILED,
             error=WorkflowConfigurationError(
-                f"Workflow at {state.path}: multiple terminal nodes produced output ({len(ended)}): {names}. A workflow "
-                f"has one output: lead them into a JoinNode, or let all but one return None."
+                f"Workflow at {state.path}: multiple terminal nodes produced output ({len(ended)}): {names}. A "
+                f"workflow has one output: lead them into a JoinNode, or let all but one return None."
             ),
         )
     if not ended and len(state.outputs) == 1:  # a loop left by a route without an edge: what it came to
