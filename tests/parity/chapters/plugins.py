@@ -146,3 +146,18 @@ async def plugins_may_go_with_a_runner(adk: Side) -> None:
     app = adk.App(name="x", root_agent=root)
     sessions = adk.InMemorySessionService()
     adk.refused("with an app", lambda: adk.Runner(app=app, plugins=[watcher(adk, [])], session_service=sessions))
+
+
+async def a_plugin_adds_a_route(adk: Side) -> None:
+    """What a plugin's event leaves unsaid stays: here the state, beside a route that it changes."""
+    pick = adk.node(lambda: adk.Event(output=1, route="x", state={"k": 1}), name="pick")
+    edges = [("START", pick, {"x": gives(adk, "x", "x"), "y": gives(adk, "y", "y")})]
+    plugin = watcher(adk, [], event=lambda event: adk.Event(route="y") if event.actions.route else None)
+    await app_talk(adk, adk.Workflow(name="wf", edges=edges), plugin).turn("hi")
+
+
+async def a_plugin_claims_another_path(adk: Side) -> None:
+    """A plugin can't say that an event is a piece, or comes from elsewhere."""
+    other = adk.Event(output="z", node_path="other@1", partial=True)
+    plugin = watcher(adk, [], event=lambda event: other if event.output == 1 else None)
+    await app_talk(adk, flow(adk, gives(adk, "a", 1), shows(adk)), plugin).turn("hi")

@@ -52,3 +52,42 @@ async def an_unknown_run_cant_be_rewound(adk: Side) -> None:
         await talk.runner.rewind_async(**talk.where, rewind_before_invocation_id="e-no-such")
     except ValueError as error:
         adk.note("says which", "e-no-such" in str(error))
+
+
+async def a_seeded_state_is_rewound(adk: Side) -> None:
+    """A session that was made with a state: what of it is there after a rewind."""
+    talk = adk.talk(flow(adk, remembers(adk)), state={"seed": 1})
+    await talk.turn("one")
+    await talk.runner.rewind_async(**talk.where, rewind_before_invocation_id=talk.invocation_ids[0])
+    adk.note("state", dict((await talk.session()).state))
+
+
+async def a_rewound_run_goes_on(adk: Side) -> None:
+    """Going on with a run that was taken back."""
+    talk = await adk.play(flow(adk, asks(adk, "q"), shows(adk)))
+    await talk.runner.rewind_async(**talk.where, rewind_before_invocation_id=talk.invocation_ids[0])
+    await talk.go_on()
+
+
+async def a_rewound_run_is_rewound_again(adk: Side) -> None:
+    """Rewinding to a run that was taken back."""
+    talk = await adk.play(flow(adk, remembers(adk)))
+    for time in ("first", "second"):
+        try:
+            await talk.runner.rewind_async(**talk.where, rewind_before_invocation_id=talk.invocation_ids[0])
+            adk.note(time, "accepted")
+        except ValueError as error:
+            adk.note(time, f"refused with {type(error).__name__}")
+
+
+async def half_a_run_is_rewound(adk: Side) -> None:
+    """Rewinding to between the two halves of an earlier run, which was answered since."""
+    first = await adk.play(flow(adk, asks(adk, "q"), shows(adk)))
+    other = adk.talk(flow(adk, gives(adk, "a", 1)), sessions=first.sessions)
+    await other.turn("in between")
+    await first.turn(answers(q=1))
+    try:
+        await first.runner.rewind_async(**first.where, rewind_before_invocation_id=other.invocation_ids[0])
+        adk.note("rewind", "accepted")
+    except ValueError as error:
+        adk.note("rewind", f"refused with {type(error).__name__}")
