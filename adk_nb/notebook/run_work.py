@@ -21,6 +21,7 @@ from adk_nb.events.event import Event
 from adk_nb.events.record import NodeRun
 from adk_nb.models.base_llm import BaseLlm
 from adk_nb.models.use import use_model
+from adk_nb.notebook import settings
 from adk_nb.notebook.presets import Presets
 from adk_nb.notebook.run_history import RunHistory
 from adk_nb.runners import Runner
@@ -94,7 +95,7 @@ class RunWork:
             self._runner = Runner(node=root, app_name=root.name, session_service=sessions)
         self._model = model
         self._presets = presets
-        self._config = RunConfig(limits=limits)
+        self._config = RunConfig(limits=limits, prices=settings.prices())
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
         self._queue: deque[Turn] = deque()
@@ -166,7 +167,7 @@ class RunWork:
     def resume(self, limits: Limits | None = None) -> None:
         """Go on with what stopped, with other limits where some are given."""
         if limits is not None:
-            self._config = RunConfig(limits=limits)
+            self._config = RunConfig(limits=limits, prices=settings.prices())
         self.history.status = "running"
         self.call_soon(self._go_on, Turn() if self.history.invocation_id else self._first, True)
 

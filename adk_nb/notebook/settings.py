@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from adk_nb.errors import ConfigurationError, SessionStoreError
+from adk_nb.events.prices import Price
 from adk_nb.notebook.front_end import front_end
 from adk_nb.sessions import InMemorySessionService
 from adk_nb.sessions.sqlite_session_service import SqliteSessionService
@@ -17,21 +19,23 @@ DEFAULT_FILE = Path(".adk_nb") / "sessions.db"
 _ELSEWHERE = "Another place: adk_nb.configure(sessions='other.db'), or sessions='memory'."
 _THEMES = ("light", "dark", "auto")
 
-_chosen: dict[str, Any] = {"sessions": None, "theme": "auto"}
+_chosen: dict[str, Any] = {"prices": None, "sessions": None, "theme": "auto"}
 _stores: dict[str, Any] = {}
 
 
-def configure(*, sessions: Any = None, theme: str | None = None) -> None:
+def configure(*, prices: Mapping[str, Price] | None = None, sessions: Any = None, theme: str | None = None) -> None:
     """Set defaults for this kernel; what isn't given stays as it is.
 
     Args:
+        prices: Prices of models by name, for instance `{"my-model": Price(input=0.3, output=2.5)}`; they count before
+            all that is known of a model.
         sessions: Where runs are kept: a session service, the path of an SQLite file, or `"memory"`. Without this call
             it is what the variable `ADK_NB_SESSIONS` says (a path, or `memory`), otherwise `.adk_nb/sessions.db` in the
             notebook's folder, and memory in a script.
         theme: `"light"`, `"dark"`, or `"auto"` to follow the page.
 
     Raises:
-        ConfigurationError: a value is none of these.
+        ConfigurationError: a value is none of these; nothing is set.
 
     Example:
         >>> configure(theme="blue")
@@ -40,10 +44,24 @@ def configure(*, sessions: Any = None, theme: str | None = None) -> None:
     """
     if theme is not None and theme not in _THEMES:
         raise ConfigurationError(f"theme={theme!r} isn't a theme; allowed: {', '.join(map(repr, _THEMES))}.")
+    for name, price in (prices or {}).items():
+        if not isinstance(price, Price):
+            raise ConfigurationError(
+                f"prices[{name!r}]={price!r:.60} isn't a price: write Price(input=0.3, output=2.5), US dollars per "
+                f"million tokens; Price is in adk_nb.events.prices."
+            )
     if sessions is not None:
         _chosen["sessions"] = as_sessions(sessions)
+    if prices is not None:
+        _chosen["prices"] = dict(prices)
     if theme is not None:
         _chosen["theme"] = theme
+
+
+def prices() -> Mapping[str, Price] | None:
+    """Return the prices that were set, `None` without any."""
+    chosen: Mapping[str, Price] | None = _chosen["prices"]
+    return chosen
 
 
 def theme() -> str:

@@ -54,7 +54,7 @@ class InvocationContext:
         self.root = root
         self.user_content = user_content
         self.run_config = run_config or RunConfig()
-        self.allowance = Allowance(self.run_config.limits)
+        self.allowance = Allowance(self.run_config.limits, self.run_config.prices)
         self.llm_calls = 0
         self.writers: dict[str, str] = {}
         """Path of the node run that last stored a key of the state, for keys stored in this call."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from adk_nb.events.event import Event
+from adk_nb.events.prices import Price, cost_of_event
 
 DEFAULT_MAX_NODE_RUNS = 100_000
 """Enough for any real workflow, and an end for a loop that has none."""
@@ -39,21 +40,23 @@ class Limits(BaseModel):
 class Allowance:
     """What is left of the limits of one call of the runner."""
 
-    __slots__ = ("cost", "limits", "max_node_runs", "node_runs", "price_of", "reached", "tokens")
+    __slots__ = ("cost", "limits", "max_node_runs", "node_runs", "prices", "reached", "tokens", "unpriced")
 
-    def __init__(self, limits: Limits | None = None, price_of: Callable[[Event], float | None] | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, prices: Mapping[str, Price] | None = None) -> None:
         """Begin with nothing used.
 
         Args:
             limits: The limits; those of `Limits()` by default.
-            price_of: Returns what the model call behind an event cost in US dollars, `None` when that is unknown.
+            prices: A person's own prices by model name.
         """
         self.limits = limits if limits is not None else Limits()
         self.max_node_runs = self.limits.max_node_runs
-        self.price_of = price_of
+        self.prices = prices
         self.node_runs = 0
         self.tokens = 0
         self.cost = 0.0
+        self.unpriced: str | None = None
+        """A model whose price isn't known, though there is a limit on money."""
         self.reached: str | None = None
         """Name of the limit that was reached."""
 
@@ -84,14 +87,22 @@ class Allowance:
         if limits.max_tokens is not None and self.tokens >= limits.max_tokens:
             self.reached = self.reached or "max_tokens"
         if limits.max_cost is not None:
-            price = None if self.price_of is None else self.price_of(event)
-            self.cost += price or 0.0
-            if price is None or self.cost >= limits.max_cost:
+            cost = cost_of_event(event, self.prices)
+            self.cost += cost or 0.0
+            if cost is None:
+                self.unpriced = event.model_version or "a model without a name"
+            if cost is None or self.cost >= limits.max_cost:
                 self.reached = self.reached or "max_cost"
 
     def sentence(self) -> str:
         """Return why the run stopped and how to go on."""
         name = self.reached or ""
+        if name == "max_cost" and self.unpriced is not None:
+            return (
+                f"the run stopped, as it has the limit max_cost={self.limits.max_cost:,} and the price of "
+                f"{self.unpriced!r} isn't known: give it, for instance "
+                f"RunConfig(prices={{{self.unpriced!r}: Price(input=0.3, output=2.5)}}), or leave max_cost out"
+            )
         limit = getattr(self.limits, name, None)
         used = {"max_node_runs": self.node_runs, "max_tokens": self.tokens, "max_cost": round(self.cost, 6)}.get(name)
         found = "" if used is None else f" after {used:,}"

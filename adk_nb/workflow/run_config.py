@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from adk_nb.events.get_session_config import GetSessionConfig
+from adk_nb.events.prices import Price
 from adk_nb.workflow.limits import Limits
 
 
@@ -32,6 +34,8 @@ class RunConfig(BaseModel):
     """Added to the labels of every model request."""
     limits: Limits | None = None
     """What the call may use up; `None` means those of `Limits()`."""
+    prices: Mapping[str, Price] | None = None
+    """Prices of models by name, for `max_cost`; they count before all that is known of a model."""
     max_llm_calls: int = 500
     """Model calls allowed in one call of the runner; 0 or less means no limit."""
     tool_thread_pool_config: ToolThreadPoolConfig | None = None

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.genai import types
 from pydantic import ValidationError
 
 import adk_nb as adk
 from adk_nb import Event, Limits
 from adk_nb.agents import LlmAgent
+from adk_nb.events.prices import Price
 from adk_nb.events.record import Status
 from adk_nb.events.request_input import RequestInput
+from adk_nb.models.llm_response import LlmResponse
 from adk_nb.sessions import SqliteSessionService
 from adk_nb.testing import ScriptedModel
 from adk_nb.workflow import Workflow, node
@@ -175,6 +178,40 @@ def test_max_tokens_stops_after_the_call_that_reaches_it() -> None:
         assert (await talk.records())["w@1/one@1"].status is Status.COMPLETED
         await talk.go_on()
         assert (await talk.root()).output == "answer of two"
+
+    run(test)
+
+
+def costly(model: str, answers: int) -> Workflow:
+    """Return a workflow of agents whose calls cost the same each: 1,000 prompt and 100 output tokens."""
+    usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=1_000, candidates_token_count=100)
+    reply = LlmResponse(content=types.ModelContent("yes"), usage_metadata=usage, model_version=model)
+    agents = [LlmAgent(name=f"a{i}", model=ScriptedModel([reply]), instruction="Answer.") for i in range(answers)]
+    return Workflow(name="w", edges=[("START", *agents)])
+
+
+@pytest.mark.parametrize(
+    ("model", "prices", "max_cost", "ran"),
+    [
+        ("mine", {"mine": Price(input=1.0, output=10.0)}, 0.004, 2),
+        ("mine", {"mine": Price(input=1.0, output=10.0)}, 0.0039, 2),
+        ("mine", {"mine": Price(input=1.0, output=10.0)}, 0.0041, 3),
+        ("gemini-2.5-flash", None, 0.0001, 1),
+        ("nobody-knows-it", None, 5.0, 1),
+    ],
+)
+def test_max_cost_stops_a_run(model: str, prices: Any, max_cost: float, ran: int) -> None:
+    """The money of all calls counts, by a person's own price first; a call whose price isn't known stops the run."""
+
+    async def test() -> None:
+        talk = Conversation(costly(model, 3))
+        config = RunConfig(limits=Limits(max_cost=max_cost), prices=prices)
+        events = await talk.say(run_config=config)
+        root = await talk.root()
+        assert len(events) == ran
+        assert root.status is (Status.STOPPED if ran < 3 else Status.COMPLETED)
+        assert root.stopped_by == ("max_cost" if ran < 3 else None)
+        assert ("isn't known" in str(root.error_message)) is (model == "nobody-knows-it")
 
     run(test)
 
