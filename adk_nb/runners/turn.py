@@ -96,6 +96,8 @@ class Turn:
                 self.invocation.invocation_id = opening.run.invocation_id
                 self.invocation.user_content = message_of(opening)
         if event is not None:
+            if metadata := self.invocation.run_config.custom_metadata:
+                event.custom_metadata = dict(metadata)
             _write_live(self.invocation.session, event)
         if event is not None or opening.changed:
             await self.call.log.append(event, opening.changed)
@@ -120,6 +122,7 @@ class Turn:
 
     async def stop(self) -> None:
         """Come back when nothing of this call runs any more."""
+        self.invocation.on_abort = None
         self.channel.abandon()
         self._engine.stopping.is_ending = self._is_over = True
         left = [task for task in (self._task, self._watch) if task is not None and not task.done()]
@@ -199,6 +202,9 @@ class Turn:
         self._engine.tell(run)
 
     async def _reviewed(self, event: Event) -> None:
+        """Complete an event of the runner's own, and let plugins change it."""
+        if metadata := self.invocation.run_config.custom_metadata:
+            event.custom_metadata = dict(metadata)
         if self._reviewer is not None:
             await self._reviewer.review(event)
             self._reviewer.show(event)

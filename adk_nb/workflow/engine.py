@@ -322,7 +322,8 @@ class Engine:
         event = Event(error_code=code, error_message=said(error))
         context = execution.context
         assert context is not None  # an attempt began
-        context.event_author = execution.author
+        # A graph speaks of its own failure itself, as its nodes' events name it.
+        context.event_author = execution.author if execution.holds is None else execution.node.name
         await self._complete(execution, context, event)
         return event
 
