@@ -103,8 +103,15 @@ class State:
         self._handed_out = {}
         twin._value, twin._delta, twin._handed_out = dict(self._value), {}, {}
 
+    @property
+    def is_touched(self) -> bool:
+        """Something was written, or handed out and so may have been changed, since the last event."""
+        return bool(self._delta or self._handed_out)
+
     def has_delta(self) -> bool:
         """Say whether anything was written and not yet taken into an event."""
+        if not self.is_touched:
+            return False
         self._notice_changes()
         return bool(self._delta)
 

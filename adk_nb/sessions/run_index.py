@@ -131,19 +131,19 @@ class _Invocation:
 
     def file(self, entry: _Entry, run: NodeRun) -> None:
         """Put an entry where its record's status belongs."""
-        if run.is_finished:
+        if run.status is Status.COMPLETED:
             self.open.pop(run.path, None)
             if run.held_for or entry.held_for:
                 self._hold(entry, run)
-        else:
-            self.open[run.path] = entry
-            if run.status is not Status.GATHERING:
-                self.held.pop(run.path, None)
-        if run.is_finished and not entry.completed:
-            self.completions += 1
-            entry.completed = self.completions
-            self.latest.setdefault(run.parent, {})[run.name] = entry
-        elif entry.completed and not run.is_finished:
+            if not entry.completed:
+                self.completions += 1
+                entry.completed = self.completions
+                self.latest.setdefault(run.parent, {})[run.name] = entry
+            return
+        self.open[run.path] = entry
+        if self.held and run.status is not Status.GATHERING:
+            self.held.pop(run.path, None)
+        if entry.completed:
             self._reopen(entry, run)
 
     def open_entries(self) -> list[_Entry]:

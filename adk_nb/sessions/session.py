@@ -136,7 +136,7 @@ def show_event(session: Any, event: Event) -> None:
     if not isinstance(session, Session) or "events" in session.__dict__:
         session.events.append(event)
     if event.timestamp > session.last_update_time:
-        session.last_update_time = event.timestamp
+        session.__dict__["last_update_time"] = event.timestamp  # a float: the model needn't check it at each event
 
 
 def show_delta(session: Any, delta: Mapping[str, Any]) -> None:

@@ -137,7 +137,9 @@ def _note_output(execution: Execution, context: Context, event: Event) -> None:
             f"Node {execution.run.name!r} gave a second output: a node hands on at most one output a run; put several "
             f"values into one list or dictionary."
         )
-    value = freeze(_claimed(execution, value))  # once: successors, history and records share it
+    if execution.claims:
+        value = _claimed(execution, value)
+    value = freeze(value)  # once: successors, history and records share it
     if event.output is not value and event.output is not None:
         event.output = value
     outcome.output, outcome.has_output, outcome.is_published = value, True, True
@@ -147,7 +149,7 @@ def _note_output(execution: Execution, context: Context, event: Event) -> None:
 
 
 def _note_output_for(execution: Execution, event: Event) -> None:
-    event.note_output_for([execution.run.path, *(one.run.path for one in execution.claims)])
+    event.note_output_for([execution.run.path, *[one.run.path for one in execution.claims]])
     if execution.claimer is not None:
         event.branch = execution.claimer.run.branch
 
@@ -160,7 +162,10 @@ def _claimed(execution: Execution, value: Any) -> Any:
 
 
 def _apply_state(context: Context, event: Event) -> None:
-    live, actions = context.session.state, event.actions
+    actions = event.actions
+    if not actions.state_delta and not context.state.is_touched:
+        return
+    live = context.session.state
     if actions.state_delta:
         for key, value in actions.state_delta.items():
             context.state.check(key, value)
