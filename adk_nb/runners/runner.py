@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import contextvars
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from typing import Any, Self
 
 from google.genai import types
 
 from adk_nb.apps.app import App
-from adk_nb.errors import ConfigurationError, DataError, SessionNotFoundError
+from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import Event, to_content
+from adk_nb.events.get_session_config import GetSessionConfig
 from adk_nb.events.record import NodeRun, Question
 from adk_nb.plugins.base_plugin import BasePlugin
 from adk_nb.plugins.plugin_manager import PluginManager
 from adk_nb.runners.call import Call
+from adk_nb.runners.held_sessions import HeldSessions
 from adk_nb.runners.printing import printed_lines
-from adk_nb.runners.records import with_records
 from adk_nb.runners.rewind import rewind_event
 from adk_nb.runners.threaded import read_on_thread
 from adk_nb.runners.turn import Turn, message_of
-from adk_nb.sessions.in_memory_session_service import InMemorySessionService
 from adk_nb.workflow.build import build_root
 from adk_nb.workflow.context import InvocationContext
 from adk_nb.workflow.engine import OnRun
-from adk_nb.workflow.ports import RunLog
 from adk_nb.workflow.run_config import RunConfig
-
-_inside: contextvars.ContextVar[frozenset[tuple[object, ...]]] = contextvars.ContextVar("inside", default=frozenset())
-"""The sessions with a run that this code is a part of."""
 
 
 class Runner:
@@ -46,6 +40,7 @@ class Runner:
     Example:
         >>> import asyncio
         >>> from adk_nb.events.event import to_content
+        >>> from adk_nb.runners import InMemoryRunner
         >>> from adk_nb.workflow import Workflow
         >>> def shout(node_input: str) -> str:
         ...     return node_input.upper()
@@ -101,7 +96,7 @@ class Runner:
         self.app_name: str = app_name or (app.name if app is not None else self.agent.name)
         self.plugin_manager = PluginManager(app.plugins if app is not None else plugins, plugin_close_timeout)
         self.session_service = session_service
-        self._sessions = with_records(session_service, self.agent)
+        self._sessions = HeldSessions(session_service, self.agent, self.app_name)
         self.artifact_service = artifact_service
         self.memory_service = memory_service
         self.credential_service = credential_service
@@ -177,10 +172,13 @@ class Runner:
             on_run: Called on the event loop with the live record whenever it changed; it must be quick, and copy what
                 it keeps.
         """
-        session = await self._session(user_id, session_id)
-        async with self._held(session, invocation_id):
-            session = await self._session(user_id, session_id, run_config)
-            call = Call(self.agent, session_id, self._log(session), invocation_id, new_message, answers, state_delta)
+        session = await self._load(user_id, session_id)
+        async with self._sessions.held(session, invocation_id):
+            config = None if run_config is None else run_config.get_session_config
+            session = await self._load(user_id, session_id, config)
+            call = Call(
+                self.agent, session_id, self._sessions.log(session), invocation_id, new_message, answers, state_delta
+            )
             turn = await self._turn(call, session, run_config, on_run)
             try:
                 user_event = await turn.begin()
@@ -291,11 +289,11 @@ class Runner:
             InvocationNotFoundError: there is no such run, or it was taken back already.
             DataError: an earlier run went on since this one began.
         """
-        session = await self._session(user_id, session_id)
-        async with self._held(session, rewind_before_invocation_id):
-            session = await self._session(user_id, session_id)
+        session = await self._load(user_id, session_id)
+        async with self._sessions.held(session, rewind_before_invocation_id):
+            session = await self._load(user_id, session_id)
             event = await rewind_event(session, rewind_before_invocation_id, self.artifact_service)
-            await self._log(session).append(event, [])
+            await self._sessions.log(session).append(event, [])
 
     async def close(self) -> None:
         """Close the plugins, and write out what the session service still holds.
@@ -316,13 +314,13 @@ class Runner:
 
     async def root_run(self, *, user_id: str, session_id: str, invocation_id: str | None = None) -> NodeRun | None:
         """Return the root's record of an invocation, or of the newest one; `None` when nothing ran."""
-        return await self._log(await self._session(user_id, session_id)).root_run(invocation_id)
+        return await self._sessions.log(await self._load(user_id, session_id)).root_run(invocation_id)
 
     async def open_questions(
         self, *, user_id: str, session_id: str, invocation_id: str | None = None
     ) -> list[tuple[NodeRun, Question]]:
         """Return the questions that wait for an answer, oldest first, each with the run that asked."""
-        log = self._log(await self._session(user_id, session_id))
+        log = self._sessions.log(await self._load(user_id, session_id))
         root = await log.root_run(invocation_id)
         if root is None:
             return []
@@ -333,7 +331,7 @@ class Runner:
         opening = await call.open()
 
         async def load_events() -> list[Event]:
-            return list((await self._session(session.user_id, session.id)).events)
+            return list((await self._load(session.user_id, session.id)).events)
 
         return Turn(
             call,
@@ -353,75 +351,11 @@ class Runner:
             is_resumable=self.app is not None and self.app.is_resumable,
             on_run=on_run,
             load_events=load_events,
-            context=self._context_in(session),
+            context=self._sessions.context_in(session),
         )
 
-    async def _session(self, user_id: str, session_id: str, run_config: RunConfig | None = None) -> Any:
-        service = self._sessions
-        where = {"app_name": self.app_name, "user_id": user_id, "session_id": session_id}
-        if run_config is not None and run_config.get_session_config is not None:
-            session = await service.get_session(**where, config=run_config.get_session_config)
-        else:
-            session = await service.get_session(**where)
-        if session is not None:
-            return session
-        if self.auto_create_session:
-            return await service.create_session(**where)
-        raise SessionNotFoundError(
-            f"Session not found: {session_id} (app {self.app_name!r}, user {user_id!r}). Create it with "
-            f"session_service.create_session(...), or give the Runner auto_create_session=True."
-        )
-
-    def _log(self, session: Any) -> RunLog:
-        log: RunLog = self._sessions.open_log(session)
-        return log
-
-    def _key(self, session: Any) -> tuple[object, ...]:
-        return (id(self.session_service), session.app_name, session.user_id, session.id)
-
-    def _context_in(self, session: Any) -> contextvars.Context:
-        context = contextvars.copy_context()
-        context.run(_inside.set, _inside.get() | {self._key(session)})
-        return context
-
-    @contextlib.asynccontextmanager
-    async def _held(self, session: Any, invocation_id: str | None) -> AsyncIterator[None]:
-        if self._key(session) in _inside.get():
-            raise DataError(
-                f"A node of a run in session {session.id!r} can't start another run in the same session, which would "
-                f"wait for itself: call ctx.run_node, or give the other run a session of its own."
-            )
-        running = getattr(self._sessions, "running", None)
-        if running is None:
-            yield
-            return
-        async with running(session, invocation_id):
-            yield
-
-
-class InMemoryRunner(Runner):
-    """A runner whose sessions live in memory."""
-
-    def __init__(
-        self,
-        agent: Any = None,
-        *,
-        node: Any = None,
-        app_name: str | None = None,
-        plugins: Sequence[BasePlugin] | None = None,
-        app: App | None = None,
-        plugin_close_timeout: float = 5.0,
-    ) -> None:
-        """Prepare to run `agent`, `node` or `app`; without an app, its name is `InMemoryRunner` unless given."""
-        super().__init__(
-            app=app,
-            app_name=app_name or ("InMemoryRunner" if app is None else None),
-            agent=agent,
-            node=node,
-            plugins=plugins,
-            plugin_close_timeout=plugin_close_timeout,
-            session_service=InMemorySessionService(),
-        )
+    async def _load(self, user_id: str, session_id: str, config: GetSessionConfig | None = None) -> Any:
+        return await self._sessions.load(user_id, session_id, makes=self.auto_create_session, config=config)
 
 
 def _only_root(app: App | None, agent: Any, node: Any) -> Any:
