@@ -156,6 +156,7 @@ class ChildRuns:
             isolation_scope=parent.isolation_scope
             if wish.override_isolation_scope is None
             else wish.override_isolation_scope,
+            parent=parent,
             claimer=(parent.claimer or parent) if wish.use_as_output else None,
             is_off_loop=parent.is_off_loop or parent.node.timeout is not None,
         )

@@ -146,6 +146,12 @@ class Children(Protocol):
     """How a context runs what is below its node; the engine provides it."""
 
     isolation_scope: str | None
+    error: BaseException | None
+    """What the run failed with."""
+
+    @property
+    def above(self) -> Context | None:
+        """The context of the run that this one is a part of."""
 
     async def run_child(self, node_like: Any, wish: ChildWish) -> Any:
         """Run a child to its end and return its output."""
@@ -309,6 +315,26 @@ class Context(ToolCall, Services, ReadonlyContext):
         """
         run = self._place.run
         return str(uuid.uuid5(_KEYS, f"{run.invocation_id}/{run.path}"))
+
+    @property
+    def parent_ctx(self) -> Context | None:
+        """The context of the run that this one is a part of, a workflow's or a calling node's; `None` at the root."""
+        return self._place.children.above
+
+    @property
+    def error(self) -> BaseException | None:
+        """What this run failed with, or a child of it that it didn't catch; `None` while it goes well."""
+        return self._place.children.error
+
+    @property
+    def error_node_path(self) -> str:
+        """Path of the run that failed first, `""` while this run goes well."""
+        return self._place.run.error_path or ""
+
+    @property
+    def custom_metadata(self) -> dict[str, Any]:
+        """What the call puts onto every event, `{}` when nothing; a copy."""
+        return dict(self.run_config.custom_metadata or {})
 
     @property
     def attempt_count(self) -> int:

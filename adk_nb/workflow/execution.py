@@ -40,6 +40,8 @@ class Execution:
     """The outermost run that took this run's output as its own with `use_as_output`."""
     is_off_loop: bool = False
     """Sync functions of this run and of those below it work in threads: others want the loop, or a limit its clock."""
+    parent: Execution | None = None
+    """The run that started this one with `run_node`."""
     task: asyncio.Task[Any] | None = None
     """The task in which this run executes."""
     context: Context | None = None
@@ -61,6 +63,12 @@ class Execution:
     def delegate(self) -> str | None:
         """Path of the child whose output is this run's output."""
         return None if self.children is None else self.children.delegate
+
+    @property
+    def above(self) -> Context | None:
+        """The context of the run that this one is a part of, `None` at the root."""
+        above = self.parent if self.graph is None else self.graph.holder
+        return None if above is None else above.context
 
     @property
     def may_have_children(self) -> bool:
