@@ -550,8 +550,9 @@ async def other_process(database: str, step: str) -> None:
         if step == "pause":
             await talk.answer({CALL: SECRET})
         else:
-            talk.on_run = lambda _: os._exit(0)
-            await talk.answer({CALL: SECRET})
+            stream = talk.runner.follow(**talk.where, answers={CALL: SECRET}, on_run=lambda _: os._exit(0))
+            _ = [event async for event in stream]
+            raise AssertionError("a stored answer should have ended this process")
 
 
 @pytest.mark.parametrize("step", ["pause", "die"])
