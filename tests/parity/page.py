@@ -36,7 +36,7 @@ def _lines() -> Iterator[str]:
     on_purpose = sum(len(difference.seen) for difference in ON_PURPOSE)
     yield _HEAD.format(
         counts=f"**{len(scenarios)} scenarios: {len(scenarios) - len(differing)} agree, {on_purpose} show one of the "
-        f"{len(ON_PURPOSE)} deliberate differences, {len(differing) - on_purpose} show a known bug.**"
+        f"{len(ON_PURPOSE)} deliberate differences, {_known_bugs(len(differing) - on_purpose)}.**"
     )
     yield "How it is compared:\n"
     yield _rules()
@@ -62,6 +62,10 @@ def _lines() -> Iterator[str]:
                 mark = f" (differs: {numbers[one.name]})" if one.name in numbers else ""
                 yield f"- `{one.name}`: {one.rule}{mark}"
         yield ""
+
+
+def _known_bugs(count: int) -> str:
+    return f"{count} show a known bug" if count else "none shows a known bug"
 
 
 def _rules() -> str:

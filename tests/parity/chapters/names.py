@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from tests.parity.pieces import flow
+from tests.parity.pieces import Boom, flow, runs
 from tests.parity.side import HOMES, Side
 
 
@@ -91,6 +91,33 @@ async def a_context_has_its_members(adk: Side) -> None:
         return [name for name in names if not hasattr(ctx, name)]
 
     await adk.play(flow(adk, a))
+
+
+async def a_context_knows_what_is_around_it(adk: Side) -> None:
+    """A context knows the context above it, what the call brought, and what its run failed with."""
+    seen: list[Any] = []
+
+    def bad(ctx: Any) -> None:
+        seen.append(ctx)
+        raise Boom("no")
+
+    async def parent(ctx: Any) -> list[Any]:
+        seen.append(ctx)
+        try:
+            await ctx.run_node(adk.node(bad))
+        except Exception:  # noqa: BLE001  # what the package raises is looked at elsewhere
+            failed = seen[-1]
+        return [
+            ctx.parent_ctx.node_path,
+            ctx.error,
+            failed.parent_ctx is ctx,
+            str(failed.error),
+            failed.error_node_path,
+        ]
+
+    talk = adk.talk(flow(adk, runs(adk, parent)))
+    await talk.turn("hi", run_config=adk.RunConfig(custom_metadata={"k": 1}))
+    adk.note("metadata", seen[0].custom_metadata)
 
 
 async def events_have_their_fields(adk: Side) -> None:

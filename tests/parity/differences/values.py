@@ -56,6 +56,18 @@ VALUES = [
         },
     ),
     Difference(
+        what="`ctx.agent_name` in a node, where the root is no agent",
+        theirs="`unknown`",
+        ours="the node's name",
+        why="a name says more",
+        seen={
+            "the_users_message_is_known": [
+                "- wf@1/a@1 by wf output \"[Content(user, 'hi'), 'u', 's', 'unknown']\" for wf@1",
+                "+ wf@1/a@1 by wf output \"[Content(user, 'hi'), 'u', 's', 'a']\" for wf@1",
+            ],
+        },
+    ),
+    Difference(
         what="a parent that reads what its children wrote to the state",
         theirs="reads its own earlier value",
         ours="reads theirs",
