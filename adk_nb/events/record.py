@@ -111,6 +111,8 @@ class NodeRun:
     """Path of the run that raised the error first."""
     notes: tuple[str, ...] = ()
     """Warnings of this run and of the runs below it, one sentence each."""
+    wrote: dict[str, Any] | None = None
+    """State keys that a dynamic child and what is below it wrote, with the values written last."""
     stopped_by: str | None = None
     """Name of the limit that stopped it."""
     is_cut_short: bool = False
@@ -235,7 +237,7 @@ def open_ids(run: NodeRun) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(q.interrupt_id for q in run.open_questions), *run.open_below]))
 
 
-_VALUES = ("input", "output", "route")
+_VALUES = ("input", "output", "route", "wrote")
 _TOLD = (
     "status", "output", "route", "started_at", "ended_at", "attempts", "questions", "open_below",
     "error_type", "error_message", "error_path",

@@ -103,6 +103,10 @@ class State:
         self._handed_out = {}
         twin._value, twin._delta, twin._handed_out = dict(self._value), {}, {}
 
+    def wrote(self, key: str) -> bool:
+        """Say whether a key was written, or its value changed in place, since the last event."""
+        return self.has_delta() and key in self._delta
+
     @property
     def is_touched(self) -> bool:
         """Something was written, or handed out and so may have been changed, since the last event."""

@@ -181,7 +181,7 @@ class _Invocation:
 _NAMES = NodeRun.__slots__
 _fields = attrgetter(*_NAMES)
 _STATUS = _NAMES.index("status")
-_VALUES = _INPUT, _OUTPUT, _ROUTE = tuple(map(_NAMES.index, ("input", "output", "route")))
+_VALUES = tuple(map(_NAMES.index, ("input", "output", "route", "wrote")))
 _ATTEMPTS, _QUESTIONS, _NOTES, _ERROR = map(_NAMES.index, ("attempts", "questions", "notes", "error_message"))
 
 
@@ -203,7 +203,8 @@ def kept(run: NodeRun) -> tuple[Any, ...]:
 
 def _kept_in_full(run: NodeRun) -> tuple[Any, ...]:
     fields = list(_fields(run))
-    fields[_INPUT], fields[_OUTPUT], fields[_ROUTE] = freeze(run.input), freeze(run.output), freeze(run.route)
+    for index in _VALUES:
+        fields[index] = freeze(fields[index])
     fields[_ATTEMPTS] = tuple([one._replace(error_message=cleaned_text(one.error_message)) for one in run.attempts])
     fields[_QUESTIONS] = tuple(
         [replace(one, payload=freeze(one.payload), answer=freeze(one.answer)) for one in run.questions]
@@ -217,6 +218,7 @@ def handed_out(entry: _Entry) -> NodeRun:
     """Return a kept record as one that its receiver may change."""
     run = NodeRun(*entry.fields)
     run.input, run.output, run.route = thawed(run.input), thawed(run.output), thawed(run.route)
+    run.wrote = thawed(run.wrote)
     if run.questions:
         run.questions = tuple(
             [replace(one, payload=thawed(one.payload), answer=thawed(one.answer)) for one in run.questions]

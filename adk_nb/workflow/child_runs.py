@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class ChildRuns:
     """The dynamic children of one node run."""
 
-    __slots__ = ("_counters", "_parent", "_pending", "_recorded", "delegate", "done", "tasks")
+    __slots__ = ("_counters", "_parent", "_pending", "_recorded", "_taken", "delegate", "done", "tasks")
 
     def __init__(self, parent: Execution) -> None:
         """Begin without children; what was recorded is read when the first one is asked for."""
@@ -38,10 +38,13 @@ class ChildRuns:
         self._recorded: dict[str, NodeRun] | None = None
         """All, those of earlier executions included, by path; `None` before the first is run."""
         self._counters: dict[str, int] = {}
+        self._taken: set[str] = set()
+        """Paths of those that this try of the parent asked for before."""
 
     def begin_again(self) -> None:
         """Forget what belongs to one try of the parent only."""
         self._counters.clear()
+        self._taken.clear()
         self.tasks.clear()
         self.delegate = None
 
@@ -59,11 +62,16 @@ class ChildRuns:
         child = self.done.get(path)
         if child is not None and path in self._pending:
             await self._end_of(path)
-        elif child is None or child.run.status is not Status.COMPLETED:
+        else:
             if child is None:
                 self._refuse(path, wish)
-            child = self._child(node, path, wish)
-            await self._execute(child)
+            if child is None or child.run.status is not Status.COMPLETED:
+                child = self._child(node, path, wish)
+            if child.run.status is not Status.COMPLETED:
+                await self._execute(child)
+            elif child.run.wrote and path not in self._taken:
+                self._write_again(child.run)
+            self._taken.add(path)
         return self._result(child, wish)
 
     def in_task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -187,7 +195,7 @@ class ChildRuns:
     async def _execute(self, child: Execution) -> None:
         run, parent = child.run, self._parent
         engine = parent.engine
-        if run.status is Status.COMPLETED or (run.status is Status.WAITING and run.path not in engine.ready):
+        if run.status is Status.WAITING and run.path not in engine.ready:
             return
         if not engine.allowance.take(run.kind):
             parent.is_stopped = True
@@ -205,6 +213,16 @@ class ChildRuns:
             end = self._pending.pop(run.path)
             if end is not None:
                 end.set_result(None)
+
+    def _write_again(self, run: NodeRun) -> None:
+        """Let a finished child's writes hold against those that its caller makes again before it calls the child."""
+        context = self._parent.context
+        if context is None or run.wrote is None:
+            return
+        writers = context.get_invocation_context().writers
+        for key, value in run.wrote.items():
+            if context.state.wrote(key) or writers.get(key) == self._parent.run.path:
+                context.state[key] = snapshot(value)
 
     def _raise_unseen(self) -> None:
         """Raise what a task of the body that ran a child failed with, when the body never looked at it."""

@@ -104,7 +104,7 @@ def _note(execution: Execution, context: Context, event: Event) -> None:
     if event.long_running_tool_ids:
         _note_questions(execution, event)
     _note_output(execution, context, event)
-    _apply_state(context, event)
+    _apply_state(execution, context, event)
 
 
 def merged_actions(own: EventActions, pending: EventActions) -> EventActions:
@@ -161,7 +161,7 @@ def _claimed(execution: Execution, value: Any) -> Any:
     return value
 
 
-def _apply_state(context: Context, event: Event) -> None:
+def _apply_state(execution: Execution, context: Context, event: Event) -> None:
     actions = event.actions
     if not actions.state_delta and not context.state.is_touched:
         return
@@ -174,7 +174,19 @@ def _apply_state(context: Context, event: Event) -> None:
     if written or actions.state_delta:
         merged = {**actions.state_delta, **written}
         context.get_invocation_context().writers.update(dict.fromkeys(merged, context.node_path))
-        event.own_actions().state_delta = {k: v for k, v in merged.items() if not k.startswith(State.TEMP_PREFIX)}
+        delta = {k: v for k, v in merged.items() if not k.startswith(State.TEMP_PREFIX)}
+        event.own_actions().state_delta = delta
+        _note_writes(execution, delta)
+
+
+def _note_writes(execution: Execution, delta: dict[str, Any]) -> None:
+    """Keep what was written with each dynamic child that this run is or is below: its caller may run again."""
+    one: Execution | None = execution
+    while one is not None:
+        if one.parent is not None:
+            one.run.wrote = freeze({**(one.run.wrote or {}), **delta})
+            one.engine.store_later(one.run)
+        one = one.parent if one.graph is None else one.graph.holder
 
 
 def _taken_writes(context: Context) -> dict[str, Any]:

@@ -171,6 +171,39 @@ def test_a_child_writes_after_its_caller(stage: Stage) -> None:
     run(test)
 
 
+def test_a_caller_that_writes_again_before_a_replayed_child(stage: Stage) -> None:
+    """What a finished child, or a node below it, wrote holds though its caller runs again and writes the key before."""
+
+    def build() -> Workflow:
+        def add(ctx: Context) -> None:
+            ctx.state["n"] += 1
+
+        flow = Workflow(name="flow", edges=[("START", node(add, name="first"), node(add, name="second"))])
+
+        @node(rerun_on_resume=True, retry_config=RetryConfig(initial_delay=0))
+        async def caller(ctx: Context) -> Any:
+            ctx.state["n"] = 0
+            await ctx.run_node(add)
+            await ctx.run_node(flow, run_id="flow")
+            ctx.state["n"] *= 10
+            await ctx.run_node(flow, run_id="flow")
+            await ctx.run_node(asker("q"))
+            if ctx.attempt_count == 1:
+                raise ValueError("try again")
+            return ctx.state["n"]
+
+        return Workflow(name="wf", edges=[("START", caller)])
+
+    async def test() -> None:
+        staged = stage(build)
+        await staged.say()
+        root = await staged.answer(q=1)
+        assert root.output == 30
+        await staged.close()
+
+    run(test)
+
+
 def test_what_a_failed_try_wrote(stage: Stage) -> None:
     """There is no rollback: the next try, and a continued run, see it; it is stored with the error."""
     seen: list[Any] = []
