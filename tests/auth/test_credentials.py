@@ -1,104 +1,28 @@
-"""Credentials that nodes need: asked for once a run, checked before anything is stored, and never stored."""
+"""Credentials that nodes need: asked for once a run, in which forms they are answered, and who gets them."""
 
 from __future__ import annotations
 
 import json
-import logging
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-from google.genai import types
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adk_nb.auth import (
-    APIKey,
-    APIKeyIn,
-    AuthConfig,
-    AuthCredential,
     HTTPBase,
     HTTPBearer,
-    InMemoryCredentialService,
     OAuth2,
     OpenIdConnect,
 )
-from adk_nb.auth.auth_schemes import OAuthFlowClientCredentials, OAuthFlows
-from adk_nb.errors import AnswerError, DataError, WorkflowConfigurationError, WorkflowDataError
-from adk_nb.events import Event, RequestInput
-from adk_nb.events.record import Status, run_to_dict
-from adk_nb.frames import events_frame, nodes_frame
-from adk_nb.notebook.fold import RunFold
-from adk_nb.plugins import BasePlugin
-from adk_nb.sessions import SqliteSessionService
+from adk_nb.errors import AnswerError, WorkflowConfigurationError
+from adk_nb.events import Event
+from adk_nb.events.record import Status
 from adk_nb.tools import FunctionTool, ToolContext
 from adk_nb.workflow import FunctionNode, JoinNode, Workflow, node
 from adk_nb.workflow.context import Context
-from tests.sessions.plain_store import PlainStore
+from tests.auth.asking import CALL, OAUTH_FLOWS, SECRET, caller, calling, config, credential_for, everything_kept
 from tests.workflow.driving import Conversation, lines, outputs, run
-
-ROOT = Path(__file__).parents[2]
-SECRET = "k-very-secret-4711"
-CALL = "wf_auth:wf@1/call@1"
-OAUTH_FLOWS = OAuthFlows(clientCredentials=OAuthFlowClientCredentials(tokenUrl="https://example.org/token"))
-
-
-def config(key: str | None = "weather", scheme: Any = None, **more: Any) -> AuthConfig:
-    """Return a config; an API key in a header unless said otherwise."""
-    return AuthConfig(auth_scheme=scheme or APIKey(in_=APIKeyIn.header, name="X-Key"), credential_key=key, **more)
-
-
-def caller(name: str, wanted: AuthConfig, **options: Any) -> FunctionNode:
-    """Return a node that says how long its API key is, so that the test sees it arrive and the history doesn't."""
-
-    def body(ctx: Context) -> Any:
-        given = ctx.get_auth_response(wanted)
-        assert given is not None
-        return len(given.api_key or "")
-
-    return FunctionNode(body, name=name, auth_config=wanted, rerun_on_resume=True, **options)
-
-
-def calling(*, key: str | None = "weather") -> Workflow:
-    """Return two nodes that need the same credential."""
-    wanted = config(key)
-    return Workflow(name="wf", edges=[("START", caller("call", wanted), caller("again", wanted))])
-
-
-async def credential_for(wanted: AuthConfig, answer: Any) -> AuthCredential | None:
-    """Return the credential that a node gets for an answer."""
-    got: list[AuthCredential | None] = []
-
-    def look(ctx: Context) -> None:
-        got.append(ctx.get_auth_response(wanted))
-
-    talk = Conversation(FunctionNode(look, auth_config=wanted, rerun_on_resume=True))
-    await talk.say()
-    await talk.answer({"wf_auth:look@1": answer})
-    return got[0]
-
-
-async def everything_kept(talk: Conversation) -> str:
-    """Return all that is kept of a session as text: events, records, state, and what is shown of them."""
-    events, records = await talk.stored(), list((await talk.records()).values())
-    kept = [event.model_dump_json(by_alias=True) for event in events]
-    kept += [json.dumps(run_to_dict(record), default=str) for record in records]
-    kept += [json.dumps(await talk.state()), events_frame(events).to_string(), nodes_frame(records, events).to_string()]
-    fold = RunFold(talk.runner.agent.describe())
-    for event in events:
-        fold.event(event)
-    for record in records:
-        fold.run(record)
-    kept.append(json.dumps(fold.snapshot(1000), default=str))
-    return "\n".join(kept)
-
-
-def bytes_below(folder: Path) -> bytes:
-    """Return what all files of a folder hold."""
-    return b"".join(path.read_bytes() for path in folder.iterdir())
 
 
 def test_the_question_is_that_of_google_adk() -> None:
@@ -156,42 +80,6 @@ def test_one_answer_serves_all_nodes_and_is_kept_nowhere(answer: Any, key: str |
         assert "not stored" in kept
 
     run(test)
-
-
-def test_answers_given_in_code_are_not_stored_either() -> None:
-    """`answers=`, as the notebook gives them, takes objects as well, and stores as little of them."""
-
-    async def test() -> None:
-        for answer in (SECRET, AuthCredential(auth_type="apiKey", api_key=SECRET)):  # type: ignore[arg-type]
-            talk = Conversation(calling())
-            await talk.say()
-            stream = talk.runner.follow(**talk.where, answers={CALL: answer}, yield_user_message=True)
-            seen = [event async for event in stream]
-            assert outputs(seen)["wf@1/again@1"] == len(SECRET)
-            assert SECRET not in "".join(event.model_dump_json() for event in seen)
-            assert SECRET not in await everything_kept(talk)
-
-    run(test)
-
-
-def test_no_byte_of_it_is_in_the_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Neither the database nor its journal nor a log holds the credential, approved or malformed."""
-    caplog.set_level(logging.DEBUG)
-
-    async def test() -> None:
-        async with SqliteSessionService(str(tmp_path / "s.db")) as service:
-            talk = Conversation(calling(), service)
-            await talk.say()
-            await talk.fail(AnswerError, talk.answer({CALL: {"authType": SECRET}}))
-            await talk.answer({CALL: SECRET})
-            assert (await talk.root()).status is Status.COMPLETED
-            assert SECRET.encode() not in bytes_below(tmp_path)
-
-    run(test)
-    written = bytes_below(tmp_path)
-    assert b"wf_auth" in written
-    assert SECRET.encode() not in written
-    assert SECRET not in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -318,28 +206,6 @@ def test_what_the_config_holds_is_used_and_not_shown() -> None:
     run(test)
 
 
-def test_a_credential_cannot_be_handed_on() -> None:
-    """A node that hands on a credential, or writes it to the state, fails: both would be stored."""
-
-    async def test() -> None:
-        wanted = config()
-
-        def leak(ctx: Context) -> Any:
-            return {"deep": [ctx.get_auth_response(wanted)]}
-
-        def write(ctx: Context) -> None:
-            ctx.state["credential"] = ctx.get_auth_response(wanted)
-
-        for body in (leak, write):
-            talk = Conversation(FunctionNode(body, auth_config=wanted, rerun_on_resume=True))
-            await talk.say()
-            error = await talk.fail(WorkflowDataError, talk.answer({f"wf_auth:{body.__name__}@1": SECRET}))
-            assert "get_auth_response" in str(error)
-            assert SECRET not in str(error) + await everything_kept(talk)
-
-    run(test)
-
-
 def test_changing_a_credential_changes_only_ones_own() -> None:
     """Each caller gets a copy."""
 
@@ -356,20 +222,6 @@ def test_changing_a_credential_changes_only_ones_own() -> None:
         await talk.say()
         await talk.answer({"wf_auth:wf@1/spoil@1": SECRET})
         assert (await talk.root()).output == len(SECRET)
-
-    run(test)
-
-
-def test_another_run_asks_again() -> None:
-    """A credential is given for a run; when that is over, it is forgotten, and other users never see it."""
-
-    async def test() -> None:
-        talk = Conversation(calling())
-        await talk.say()
-        await talk.answer({CALL: SECRET})
-        assert lines(await talk.say()) == [("wf@1/call@1", f"?{CALL}")]
-        other = Conversation(calling(), talk.service, user_id="other")
-        assert lines(await other.say()) == [("wf@1/call@1", f"?{CALL}")]
 
     run(test)
 
@@ -455,73 +307,6 @@ def test_a_tool_may_ask_for_a_credential_while_it_is_called() -> None:
     run(test)
 
 
-def test_a_credential_service_keeps_them_over_runs() -> None:
-    """With a service, a credential is asked for once a user, and saved under its key."""
-
-    async def test() -> None:
-        service = InMemoryCredentialService()
-        talk = Conversation(calling(), credential_service=service)
-        await talk.say()
-        await talk.answer({CALL: SECRET})
-        assert outputs(await talk.say()) == {"wf@1/call@1": len(SECRET), "wf@1/again@1": len(SECRET)}
-        elsewhere = Conversation(calling(), session_id="other", credential_service=service)
-        assert outputs(await elsewhere.say())["wf@1/call@1"] == len(SECRET)
-        stranger = Conversation(calling(), user_id="other", credential_service=service)
-        assert lines(await stranger.say()) == [("wf@1/call@1", f"?{CALL}")]
-        assert SECRET not in await everything_kept(talk)
-
-    run(test)
-
-
-def test_a_store_that_keeps_only_events() -> None:
-    """Records that are worked out from events know an answered credential as answered, and as a secret."""
-
-    async def test() -> None:
-        store = PlainStore()
-        talk = Conversation(calling(), store)
-        await talk.say()
-        await talk.answer({CALL: SECRET})
-        assert (await talk.root()).output == len(SECRET)
-        assert SECRET not in "".join(store.texts.values())
-
-    run(test)
-
-
-def test_plugins_see_the_answer_without_the_credential() -> None:
-    """A plugin that gives the user's message back, changed or not, takes no credential away."""
-
-    async def test() -> None:
-        seen: list[str] = []
-
-        class Looker(BasePlugin):
-            async def on_user_message_callback(self, *, invocation_context: Any, user_message: Any) -> Any:
-                seen.append(user_message.model_dump_json())
-                return user_message.model_copy(deep=True)
-
-        talk = Conversation(calling(), plugins=[Looker("looker")])
-        await talk.say()
-        await talk.answer({CALL: SECRET})
-        assert (await talk.root()).output == len(SECRET)
-        assert len(seen) == 2
-        assert SECRET not in "".join(seen)
-
-    run(test)
-
-
-def test_a_credential_without_an_id_is_not_taken_for_a_message() -> None:
-    """A function response for a credential that names no question is refused, as a message would be stored."""
-
-    async def test() -> None:
-        talk = Conversation(calling())
-        await talk.say()
-        lost = types.FunctionResponse(name="adk_request_credential", response={"result": SECRET})
-        message = types.Content(role="user", parts=[types.Part(function_response=lost)])
-        await talk.fail(DataError, talk._collect(new_message=message))
-        assert SECRET not in await everything_kept(talk)
-
-    run(test)
-
-
 def test_options_are_checked_where_they_are_written() -> None:
     """A credential needs a node that runs after the answer, and a config that is one."""
 
@@ -533,58 +318,3 @@ def test_options_are_checked_where_they_are_written() -> None:
         node(body, auth_config=config())
     with pytest.raises(WorkflowConfigurationError, match="AuthConfig"):
         FunctionNode(body, auth_config={"x": 1}, rerun_on_resume=True)  # type: ignore[arg-type]
-
-
-def stopping() -> Workflow:
-    """Return a workflow that needs a credential before and after a pause."""
-    wanted = config()
-    ask = node(lambda: RequestInput(interrupt_id="q"), name="ask")
-    return Workflow(name="wf", edges=[("START", caller("call", wanted), ask, caller("later", wanted))])
-
-
-async def other_process(database: str, step: str) -> None:
-    """Be another process: give the credential and stop at the pause, or die between the answer and what follows."""
-    async with SqliteSessionService(database) as service:
-        talk = Conversation(stopping(), service)
-        await talk.say()
-        if step == "pause":
-            await talk.answer({CALL: SECRET})
-        else:
-            stream = talk.runner.follow(**talk.where, answers={CALL: SECRET}, on_run=lambda _: os._exit(0))
-            _ = [event async for event in stream]
-            raise AssertionError("a stored answer should have ended this process")
-
-
-@pytest.mark.parametrize("step", ["pause", "die"])
-def test_after_a_restart_it_is_asked_for_again(tmp_path: Path, step: str) -> None:
-    """The credential was in the process that ended; whichever node needs it next in another process asks anew."""
-    database = str(tmp_path / "s.db")
-    program = (
-        f"import asyncio; from {__name__} import other_process; asyncio.run(other_process({database!r}, {step!r}))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-
-    async def test() -> None:
-        async with SqliteSessionService(database) as service:
-            talk = Conversation(stopping(), service)
-            if step == "die":
-                assert lines(await talk.go_on()) == [("wf@1/call@1", f"?{CALL}")]
-                await talk.answer({CALL: SECRET})
-                await talk.answer(q=1)
-            else:
-                later = "wf_auth:wf@1/later@1"
-                assert lines(await talk.answer(q=1)) == [("wf@1/later@1", f"?{later}")]
-                await talk.answer({later: SECRET})
-            root = await talk.root()
-            assert (root.status, root.output) == (Status.COMPLETED, len(SECRET))
-
-    run(test)
