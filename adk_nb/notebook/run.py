@@ -255,7 +255,10 @@ class Run:
             asked = ", ".join(f"{one.interrupt_id!r} ({one.node}: {one.message or 'input'})" for one in self.pending)
             return f"{head} for {asked}; answer with await run.respond(answer)>"
         error = self.error
-        return f"{head}, {error.type}: {error.message}>" if error else f"{head}>"
+        if error is None:
+            return f"{head}>"
+        where = "" if error.item_index is None else f" in item {error.item_index}"
+        return f"{head}, {error.type}{where}: {error.message}>"
 
     def _ipython_display_(self) -> None:
         """A cell that shows a run and ends in it shows it once."""

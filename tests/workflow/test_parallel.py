@@ -210,13 +210,17 @@ def test_the_run_of_a_notebook_names_the_item() -> None:
     """`run.error.item_index` is the item's place in the list, also where something below the item failed."""
 
     async def test() -> None:
-        bad = node(lambda node_input: 1 / node_input, name="bad")
+        async def bad(node_input: int) -> float:
+            return 1 / node_input
+
         inner = Workflow(name="inner", edges=[("START", bad)])
         for worker in (node(bad, parallel_worker=True), node(inner, parallel_worker=True)):
             done = await adk.run(over([1, 0, 2], worker), "go", view=False)
             assert done.status == "failed"
             assert done.error is not None
             assert (done.error.item_index, done.error.type, done.error.node) == (1, "ZeroDivisionError", "bad")
+            assert repr(done) == "<Run of wf: failed, ZeroDivisionError in item 1: division by zero>"
+            assert done.outputs("bad")[0] == 1.0
         alone = await adk.run(Workflow(name="wf", edges=[("START", source(0), bad)]), "go", view=False)
         assert alone.error is not None
         assert alone.error.item_index is None
