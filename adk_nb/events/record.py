@@ -86,6 +86,8 @@ class NodeRun:
     output: Any = None
     route: Any = None
     branch: str | None = None
+    isolation_scope: str | None = None
+    """Which conversation its questions belong to, `None` for the common one."""
     sources: tuple[str, ...] = ()
     """Paths of the runs whose completion triggered this one, in the order of their arrival."""
     kind: str = "node"

@@ -113,7 +113,7 @@ class Call:
             kind=self.root.kind,
             created_at=time.time(),
         )
-        return Opening(run, self._user_event(run, message, None), [run], is_new=True)
+        return Opening(run, self._user_event(run, message), [run], is_new=True)
 
     async def _continue(self, message: types.Content | None) -> Opening:
         root = await self.log.root_run(self.invocation_id)
@@ -127,7 +127,7 @@ class Call:
                 f"Run {self.invocation_id!r} has its message already: continue it without "
                 f"new_message=, or send the message without invocation_id= to start a new run."
             )
-        return Opening(root, self._user_event(root, None, None) if self.state_delta else None, [])
+        return Opening(root, self._user_event(root, None) if self.state_delta else None, [])
 
     async def _answer(self, given: dict[str, tuple[Any, bool]], message: types.Content) -> Opening:
         asked: dict[str, NodeRun] = {}
@@ -154,7 +154,8 @@ class Call:
             run.take_answer(interrupt_id, answer, time.time())
         root = await self._root_of(asked)
         message = self.credentials.taken_out_of(message)
-        event = self._user_event(root, message, next(iter(asked.values())).branch)
+        asking = next(iter(asked.values()))
+        event = self._user_event(root, message, asking.branch, asking.isolation_scope)
         root = changed.setdefault((root.invocation_id, root.path), root)
         root.make_ready()
         return Opening(root, event, list(changed.values()))
@@ -202,11 +203,18 @@ class Call:
         runs = await self.log.open_runs(root.invocation_id) if root is not None else []
         return ", ".join(repr(q.interrupt_id) for run in runs for q in run.open_questions) or "none"
 
-    def _user_event(self, run: NodeRun, message: types.Content | None, branch: str | None) -> Event:
+    def _user_event(
+        self,
+        run: NodeRun,
+        message: types.Content | None,
+        branch: str | None = None,
+        isolation_scope: str | None = None,
+    ) -> Event:
         return Event(
             author="user",
             invocation_id=run.invocation_id,
             content=message,
             branch=branch,
+            isolation_scope=isolation_scope,
             state=dict(self.state_delta or {}),
         )

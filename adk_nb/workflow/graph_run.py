@@ -7,12 +7,13 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from adk_nb.errors import NodeInterruptedError, WorkflowDataError
+from adk_nb.errors import NodeInterruptedError, WorkflowConfigurationError, WorkflowDataError, one_of
 from adk_nb.events.record import NodeRun, Status, open_ids
 from adk_nb.events.values import freeze
 from adk_nb.workflow.decide import TO_DO, Begun, Command, Continued, Ended, Keep, Settle, Start, decide
 from adk_nb.workflow.failures import ChildFailure
 from adk_nb.workflow.graph import Graph
+from adk_nb.workflow.nodes import START_NAME
 from adk_nb.workflow.replay import walk_again
 from adk_nb.workflow.run_state import GraphState, restore_graph
 from adk_nb.workflow.stopping import STOP_WITHIN_S
@@ -86,7 +87,19 @@ class GraphRun:
         if any(run.is_told for run in (*open_runs, *latest)):
             return await self._told_commands()
         restore_graph(state, open_runs, latest)
+        self._refuse_lost_nodes()
         return decide(state, Continued(engine.ready))
+
+    def _refuse_lost_nodes(self) -> None:
+        state = self.state
+        names = [node.name for node in state.graph.nodes]
+        for name in (*state.active, *state.gathering):
+            if name not in names:
+                raise WorkflowConfigurationError(
+                    f"The run can't go on: a run of node {name!r} is open at {state.path}, and this workflow has no "
+                    f"node of that name; it has {one_of(name, [one for one in names if one != START_NAME])}. Bring the node "
+                    f"back to go on, or start a new run."
+                )
 
     async def _told_commands(self) -> list[Command]:
         """Return the first commands of a graph of which only events tell."""

@@ -102,6 +102,7 @@ def _note(execution: Execution, context: Context, event: Event) -> None:
     if event.usage_metadata is not None:
         context.get_invocation_context().allowance.note(event)
     if event.long_running_tool_ids:
+        execution.run.isolation_scope = event.isolation_scope
         _note_questions(execution, event)
     _note_output(execution, context, event)
     _apply_state(execution, context, event)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from adk_nb import Event
+from adk_nb.errors import WorkflowConfigurationError
 from adk_nb.events.record import Status
 from adk_nb.events.request_input import RequestInput
 from adk_nb.sessions import SqliteSessionService
@@ -86,6 +87,45 @@ def test_a_node_can_set_its_own_scope() -> None:
     async def test() -> None:
         events = await Conversation(Workflow(name="w", edges=[("START", speaker)])).say()
         assert [event.isolation_scope for event in events] == [None, "mine", "other"]
+
+    run(test)
+
+
+def test_an_answer_belongs_to_the_conversation_of_its_question() -> None:
+    """The user's event with an answer lies on the branch and in the scope of the question."""
+
+    @node(rerun_on_resume=True)
+    async def parent(ctx: Context) -> Any:
+        ask = node(lambda: RequestInput(interrupt_id="q", message="?"), name="ask")
+        return await ctx.run_node(ask, use_sub_branch=True, override_isolation_scope="talk-7")
+
+    async def test() -> None:
+        talk = Conversation(Workflow(name="w", edges=[("START", parent)]))
+        await talk.say()
+        await talk.answer(q="yes")
+        (answer,) = [event for event in await talk.stored() if event.get_function_responses()]
+        assert (answer.branch, answer.isolation_scope) == ("ask@1", "talk-7")
+        assert (await talk.root()).output == "yes"
+
+    run(test)
+
+
+def test_a_graph_that_lost_an_open_node_says_so() -> None:
+    """Going on with a workflow whose waiting node is gone fails with the node's name and those that there are."""
+
+    def flow(name: str) -> Workflow:
+        ask = node(lambda: RequestInput(interrupt_id="q", message="?"), name=name)
+        return Workflow(name="w", edges=[("START", node(lambda: 1, name="a"), ask)])
+
+    async def test() -> None:
+        talk = Conversation(flow("approve"))
+        await talk.say()
+        changed = Conversation(flow("approval"), talk.service)
+        error = await changed.fail(WorkflowConfigurationError, changed.answer(q="yes"))
+        assert all(part in str(error) for part in ("'approve'", "'approval' (did you mean this?)", "w@1"))
+        same = Conversation(flow("approve"), talk.service)
+        await same.go_on()
+        assert (await same.root()).output == "yes"
 
     run(test)
 
