@@ -224,3 +224,14 @@ async def children_and_state(adk: Side) -> None:
         return [await ctx.run_node(one), await ctx.run_node(one), ctx.state["n"]]
 
     await adk.play(flow(adk, runs(adk, parent)))
+
+
+async def children_arent_counted(adk: Side) -> None:
+    """`max_concurrency` counts the nodes of the graph only: a node may run children though the limit is one."""
+    child = shows(adk, "child")
+
+    async def parent(ctx: Any) -> list[Any]:
+        calls = (ctx.run_node(child, number, use_sub_branch=True) for number in (1, 2))
+        return list(await asyncio.gather(*calls))
+
+    await adk.play(flow(adk, runs(adk, parent), max_concurrency=1))

@@ -164,7 +164,7 @@ async def gathered_children_ask(adk: Side) -> None:
     quick = asks(adk, "k1")
 
     async def late() -> Any:
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.15)
         return adk.RequestInput(interrupt_id="k2")
 
     slow = adk.node(late)
@@ -216,7 +216,7 @@ async def a_task_that_fails_early(adk: Side) -> None:
 
     async def parent(ctx: Any) -> str:
         tasks.append(asyncio.create_task(ctx.run_node(child)))
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
         return "ok"
 
     await adk.play(flow(adk, runs(adk, parent), shows(adk)))

@@ -157,7 +157,7 @@ async def a_timeout_is_retried(adk: Side) -> None:
         return "quick"
 
     retry = adk.RetryConfig(initial_delay=0.001, jitter=0, exceptions=["NodeTimeoutError"])
-    await adk.play(flow(adk, adk.node(slow, timeout=0.05, retry_config=retry)))
+    await adk.play(flow(adk, adk.node(slow, timeout=0.3, retry_config=retry)))
 
 
 async def a_workflow_times_out(adk: Side) -> None:
@@ -166,7 +166,7 @@ async def a_workflow_times_out(adk: Side) -> None:
     async def slow() -> None:
         await asyncio.sleep(30)
 
-    inner = adk.Workflow(name="inner", edges=[("START", gives(adk, "a", 1), slow)], timeout=0.05)
+    inner = adk.Workflow(name="inner", edges=[("START", gives(adk, "a", 1), slow)], timeout=0.3)
     await adk.play(flow(adk, inner, shows(adk)))
 
 

@@ -80,7 +80,7 @@ async def a_repeated_arrival_updates_its_value(adk: Side) -> None:
     """A predecessor that finishes again before the join fires only changes its value."""
 
     async def late() -> int:
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.2)
         return 9
 
     a = adk.node(late, name="late")

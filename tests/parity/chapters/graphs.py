@@ -272,3 +272,16 @@ async def a_graph_may_be_given(adk: Side) -> None:
     graph = graph_class.from_edge_items([("START", gives(adk, "a", 1), gives(adk, "b", 2))])
     inner = adk.Workflow(name="inner", graph=graph)
     await adk.play(flow(adk, inner, shows(adk)))
+
+
+async def a_node_refuses_its_edges(adk: Side) -> None:
+    """A node class may refuse the edges that lead away from it."""
+    BaseNode: Any = adk.BaseNode
+
+    class Last(BaseNode):
+        def _validate_outgoing_edges(self, edges: Any) -> None:
+            if edges:
+                raise ValueError("nothing follows this node")
+
+    adk.refused("followed", lambda: flow(adk, Last(name="last"), gives(adk, "a")), "nothing follows this node")
+    adk.refused("last", lambda: flow(adk, gives(adk, "a"), Last(name="last")))

@@ -292,3 +292,12 @@ async def tuples_and_sets_pass_in_memory(adk: Side) -> None:
         await adk.play(
             flow(adk, gives(adk, "a", value), adk.node(b, rerun_on_resume=True)), "hi", answers(q=1), session_id=kind
         )
+
+
+async def a_partial_output(adk: Side) -> None:
+    """An output on a partial event."""
+
+    def a() -> Iterator[Any]:
+        yield adk.Event(output=1, partial=True)
+
+    await adk.play(flow(adk, adk.node(a), shows(adk)))

@@ -266,3 +266,42 @@ async def ids_have_a_form(adk: Side) -> None:
     """Invocation ids begin with `e-`; a run id of the root is 1 in each."""
     talk = await adk.play(flow(adk, gives(adk, "a", 1)))
     adk.note("form", [talk.invocation_ids[0][:2], len(talk.invocation_ids[0])])
+
+
+async def an_answer_with_few_events_loaded(adk: Side) -> None:
+    """A call that loads the newest events only, and answers a question."""
+    talk = await adk.play(flow(adk, gives(adk, "a", 1), asks(adk, "q"), shows(adk)))
+    config = adk.RunConfig(get_session_config=adk.GetSessionConfig(num_recent_events=1))
+    await talk.turn(answers(q="x"), run_config=config)
+
+
+async def two_runs_in_one_session(adk: Side) -> None:
+    """Two calls in one session at the same time both come to their end."""
+
+    async def work(node_input: str) -> str:
+        await asyncio.sleep(0.01)
+        return node_input
+
+    talk = adk.talk(flow(adk, adk.node(work), shows(adk)), state={})
+    await talk.turn("first")
+    adk.note("outputs", await asyncio.gather(_outputs(talk, "1"), _outputs(talk, "2")))
+
+
+async def a_run_is_cancelled(adk: Side) -> None:
+    """A task that reads a run and is cancelled stops the node that runs."""
+    begun, seen = asyncio.Event(), []
+
+    async def slow() -> None:
+        begun.set()
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+
+    talk = adk.talk(flow(adk, gives(adk, "a", 1), slow))
+    reading = asyncio.create_task(_outputs(talk, "hi"))
+    await begun.wait()
+    reading.cancel()
+    adk.note("came", [type(one).__name__ for one in await asyncio.gather(reading, return_exceptions=True)])
+    adk.note("seen", seen)

@@ -47,7 +47,7 @@ async def a_stopped_question_is_closed(adk: Side) -> None:
     signal = asyncio.Event()
 
     async def slow() -> None:
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.1)
         signal.set()
         await asyncio.sleep(30)
 
@@ -86,7 +86,7 @@ async def a_stopped_question_can_be_answered(adk: Side) -> None:
     async def slow() -> str:
         times.append(1)
         if len(times) == 1:
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.1)
             signal.set()
             await asyncio.sleep(30)
         return "slow"

@@ -6,6 +6,19 @@ from tests.parity.differences.difference import Difference
 
 RUNNER = [
     Difference(
+        what="a resume of a call that loads few events",
+        theirs="runs finished nodes again whose events it didn't load",
+        ours="goes on from the records, whatever is loaded",
+        why="finished nodes never run again",
+        seen={
+            "an_answer_with_few_events_loaded": [
+                "- wf@1/a@1 by wf output 1",
+                "- session s (2 by the user, 4 others): {}",
+                "+ session s (2 by the user, 3 others): {}",
+            ],
+        },
+    ),
+    Difference(
         what="a call without a message or with an unknown invocation id",
         theirs="starts a run",
         ours="refused",

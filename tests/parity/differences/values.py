@@ -6,6 +6,18 @@ from tests.parity.differences.difference import Difference
 
 VALUES = [
     Difference(
+        what="an output on a partial event",
+        theirs="handed on, but not stored: the node runs again after a resume",
+        ours="shown, and not handed on",
+        why="a partial event is a piece, not a result",
+        seen={
+            "a_partial_output": [
+                "- wf@1/show@1 by wf output '1' for wf@1",
+                "+ wf@1/show@1 by wf output 'None' for wf@1",
+            ],
+        },
+    ),
+    Difference(
         what="output of a model or dataclass instance",
         theirs="handed on as the instance, as a dictionary after a resume",
         ours="always a dictionary",
