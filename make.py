@@ -27,6 +27,7 @@ OLD_KERNEL_VENV = ROOT / ".venv-ipykernel6"
 OLD_KERNEL = "ipykernel==6.29.5"
 CHROMIUM_PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+POSTGRES_PROGRAMS = "/usr/lib/postgresql/*/bin"
 CHECKS = (
     ("format", ["ruff", "format", "--check", "."], "python3 make.py format"),
     ("lint", ["ruff", "check", "."], "the lines above"),
@@ -171,13 +172,21 @@ def find_chromium() -> "str | None":
     return MAC_CHROME if os.path.exists(MAC_CHROME) else None
 
 
+def find_postgres(program: str) -> "str | None":
+    """A program of PostgreSQL's server, which Debian keeps off the PATH; of several versions the newest."""
+    installed = glob.glob("%s/%s" % (POSTGRES_PROGRAMS, program))
+    return shutil.which(program) or max(installed, key=lambda path: (len(path), path), default=None)
+
+
 def add_test_programs() -> None:
-    """Install what tests need from outside Python; a missing browser is an error, never a skipped test."""
+    """Install what tests need from outside Python; a missing program is an error, never a skipped test."""
     missing = []
     if not find_chromium():
         missing += ["chromium", "fonts-dejavu"]
     if not shutil.which("dot"):
         missing += ["graphviz"]
+    if not find_postgres("initdb"):
+        missing += ["postgresql"]
     if missing:
         install_system_packages(missing)
     if not find_chromium():
@@ -189,6 +198,11 @@ def add_test_programs() -> None:
         raise Unable(
             "Some tests need Graphviz' `dot` and it was not found; install graphviz, or leave those tests "
             "out with --fast."
+        )
+    if not find_postgres("initdb"):
+        raise Unable(
+            "Some tests start a PostgreSQL server and its `initdb` was not found; install postgresql, or leave those "
+            "tests out with --fast."
         )
 
 
@@ -216,7 +230,7 @@ def test(options: argparse.Namespace, rest: "list[str]") -> int:
     inside = str(set_up(VENV, "dev", [], options.python))
     chosen = rest
     if options.fast:
-        chosen = ["-m", "not browser and not exe and not slow", *rest]
+        chosen = ["-m", "not browser and not exe and not postgres and not slow", *rest]
     else:
         set_up(OLD_KERNEL_VENV, "", [OLD_KERNEL], options.python or inside)
         add_test_programs()
@@ -249,7 +263,9 @@ def arguments() -> argparse.ArgumentParser:
             verb.add_argument("notebook", nargs="?", default=str(FIRST_NOTEBOOK), help="default: the first notebook")
             verb.add_argument("--headless", action="store_true", help="no browser: run it and print what it shows")
         if name == "test":
-            verb.add_argument("--fast", action="store_true", help="leave out tests marked browser, exe or slow")
+            verb.add_argument(
+                "--fast", action="store_true", help="leave out tests marked browser, exe, postgres or slow"
+            )
     return parser
 
 

@@ -31,16 +31,19 @@ def test_newer_python_is_tried_with_a_word(monkeypatch: pytest.MonkeyPatch, caps
     assert "3.15 is newer" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("present", "missing"), [((), "Chromium"), (("chromium",), "dot")])
+@pytest.mark.parametrize(
+    ("present", "missing"), [((), "Chromium"), (("chromium",), "dot"), (("chromium", "dot"), "initdb")]
+)
 def test_missing_program_is_an_error(
     present: tuple[str, ...], missing: str, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
 ) -> None:
-    """Where Chromium or dot is missing and can't be installed, the test command ends with an error, with no skip."""
+    """Where Chromium, dot or PostgreSQL is missing and can't be installed, the test command fails, with no skip."""
     for program in present:
         (tmp_path / program).touch(mode=0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("ADK_NB_CHROMIUM", raising=False)
     monkeypatch.setattr(make, "MAC_CHROME", str(tmp_path / "none"))
+    monkeypatch.setattr(make, "POSTGRES_PROGRAMS", str(tmp_path / "none"))
     with pytest.raises(make.Unable, match=f"{missing}.*not found.*--fast"):
         make.add_test_programs()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -49,6 +50,16 @@ def not_found(key: tuple[str, str, str], where: str) -> str:
     return (
         f"Session not found: {session_id} of user {user_id!r} in app {app_name!r} isn't {where}, or was deleted: "
         f"create it first with create_session()."
+    )
+
+
+def is_busy(key: tuple[str, str, str], host: str, pid: int, invocation_id: str | None, since: float) -> str:
+    """Say that another process runs a session."""
+    started = time.strftime("%H:%M:%S", time.localtime(since))
+    run = f"run {invocation_id}" if invocation_id else "a run"
+    return (
+        f"Session {key[2]!r} is busy ({run} in process {pid} on {host}, since {started}): "
+        f"wait for it to end, stop that process, or use another session."
     )
 
 

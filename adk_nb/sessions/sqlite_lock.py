@@ -10,7 +10,7 @@ from typing import Any
 
 from adk_nb.errors import SessionBusyError, SessionNotFoundError, SessionStoreError
 from adk_nb.sessions.processes import is_alive, this_process
-from adk_nb.sessions.refusals import not_found
+from adk_nb.sessions.refusals import is_busy, not_found
 from adk_nb.sessions.sqlite_connection import Connection
 
 
@@ -51,12 +51,10 @@ class SessionLock:
 
     def _busy(self, holder: Any) -> str:
         host, pid, _, invocation_id, since = holder
-        started = time.strftime("%H:%M:%S", time.localtime(since))
-        run = f"run {invocation_id}" if invocation_id else "a run"
-        return (
-            f"Session {self._key[2]!r} is busy ({run} in process {pid} on {host}, since {started}): "
-            f"wait for it to end, stop that process, or use another session."
-        )
+        said = is_busy(self._key, host, pid, invocation_id, since)
+        if host == this_process()[0]:
+            return said
+        return f"{said} If that machine is gone for good, free the session with break_lock()."
 
 
 _NUMBER = "(SELECT number FROM adk_nb_sessions WHERE app_name = ? AND user_id = ? AND id = ?)"
@@ -65,4 +63,6 @@ _TAKE = (
     "INSERT OR REPLACE INTO adk_nb_locks SELECT number, ?, ?, ?, ?, ? FROM adk_nb_sessions "
     "WHERE app_name = ? AND user_id = ? AND id = ?"
 )
+BREAK = f"DELETE FROM adk_nb_locks WHERE session = {_NUMBER}"
+"""Takes a lock away from whoever holds it."""
 _GIVE = f"DELETE FROM adk_nb_locks WHERE host = ? AND pid = ? AND process_start = ? AND session = {_NUMBER}"

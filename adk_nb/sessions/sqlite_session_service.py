@@ -24,7 +24,7 @@ from adk_nb.sessions.sqlite_connection import Connection
 from adk_nb.sessions.sqlite_file import check_file, locate
 from adk_nb.sessions.sqlite_filing import FILE_AFTER, file_records
 from adk_nb.sessions.sqlite_knowledge import Append, FileKnowledge, Moved, Row, steps_of, write_shared_state
-from adk_nb.sessions.sqlite_lock import SessionLock
+from adk_nb.sessions.sqlite_lock import BREAK, SessionLock
 from adk_nb.sessions.sqlite_log import SqliteLog
 from adk_nb.sessions.turns import Turns
 
@@ -63,6 +63,11 @@ class SqliteSessionService(BaseSessionService):
 
     def __repr__(self) -> str:
         return f"SqliteSessionService({self._location.given!r})"
+
+    @property
+    def place(self) -> str:
+        """The file, as it was given."""
+        return self._location.given
 
     async def create_session(
         self, *, app_name: str, user_id: str, state: dict[str, Any] | None = None, session_id: str | None = None
@@ -172,6 +177,16 @@ class SqliteSessionService(BaseSessionService):
         key = key_of(session)
         async with _TURNS.turn((self._connection.place, *key)), SessionLock(self._connection, key, invocation_id):
             yield
+
+    async def break_lock(self, *, app_name: str, user_id: str, session_id: str) -> None:
+        """Free a session whose run was on another machine that is gone for good, so that it can be run here.
+
+        Locks of processes of this machine that have ended are taken over without it. If the other machine still runs
+        the session, its next append is refused as soon as one was made here; what it has stored stays.
+        """
+        key = (app_name, user_id, session_id)
+        if await self._connection.read(lambda connection: _session(connection, key), None):
+            await self._connection.write(lambda connection: connection.execute(BREAK, key))
 
     async def _append(self, known: FileKnowledge, append: Append) -> bool:
         """Store an append; `False` when its event is stored already."""

@@ -244,6 +244,30 @@ def test_running_session_is_refused_to_other_processes(tmp_path: Path) -> None:
         asyncio.run(run_it())
 
 
+def test_lock_of_a_lost_machine_can_be_broken(tmp_path: Path) -> None:
+    """A session held on another machine is refused with the way out, and can be run after `break_lock`."""
+    path = new_file(tmp_path)
+
+    async def steps() -> None:
+        async with SqliteSessionService(path) as service:
+            session = await service.get_session(**APP, session_id="s")
+            async with service.running(session, "e-1"):
+                pass
+            connection = sqlite3.connect(path)
+            connection.execute("INSERT INTO adk_nb_locks SELECT number, 'far', 7, '', 'e-9', 0 FROM adk_nb_sessions")
+            connection.commit()
+            connection.close()
+            with pytest.raises(SessionBusyError, match=r"run e-9 in process 7 on far.*break_lock\(\)"):
+                async with service.running(session, "e-2"):
+                    pass
+            await service.break_lock(**APP, session_id="s")
+            await service.break_lock(**APP, session_id="never there")
+            async with service.running(session, "e-2"):
+                pass
+
+    asyncio.run(steps())
+
+
 def test_services_of_one_process_take_turns(tmp_path: Path) -> None:
     """Two services on one file, each on its own thread and event loop, run a session one after the other."""
     path = new_file(tmp_path)

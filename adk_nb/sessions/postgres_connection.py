@@ -1,0 +1,205 @@
+"""The connections of a service to its PostgreSQL server: short transactions, and one sentence for what goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from adk_nb.errors import SessionStoreError
+from adk_nb.sessions.opened_session import unbroken
+from adk_nb.sessions.postgres_tables import LAYOUT, TABLES
+
+T = TypeVar("T")
+Rows = Sequence[Any]
+Values = dict[str, Any]
+_IS_THERE = "SELECT to_regclass('adk_nb_about') IS NOT NULL"
+_DRIVERS = ("postgresql", "postgres", "postgresql+asyncpg")
+
+
+class Database:
+    """A PostgreSQL database, with connections for each event loop that uses it.
+
+    Args:
+        given: Its address, `postgresql://user:password@host/name`.
+        options: Further arguments of SQLAlchemy's `create_async_engine`.
+
+    Raises:
+        SessionStoreError: it isn't the address of a PostgreSQL database.
+    """
+
+    def __init__(self, given: str, options: dict[str, Any]) -> None:
+        self._url = _url_of(given)
+        self._options = options
+        self._engines: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncEngine] = weakref.WeakKeyDictionary()
+        self._lockers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Locker] = weakref.WeakKeyDictionary()
+        self._is_prepared = False
+
+    @property
+    def place(self) -> str:
+        """How to name the database in a message, without its password."""
+        return self._url.set(drivername="postgresql").render_as_string(hide_password=True)
+
+    async def one(self, statement: str, values: Values) -> Any:
+        """Execute one statement, which is a transaction of its own; return its first row, `None` without one."""
+        rows = await self.all(statement, values)
+        return rows[0] if rows else None
+
+    async def all(self, statement: str, values: Values) -> Rows:
+        """Execute one statement, which is a transaction of its own, and return its rows."""
+
+        async def work(connection: AsyncConnection) -> Rows:
+            return await rows_of(connection, statement, values)
+
+        return await self._do(work, is_transaction=False)
+
+    async def transaction(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
+        """Do `work` in a transaction: all that it writes is stored, or nothing."""
+        return await self._do(work, is_transaction=True)
+
+    async def take_lock(self, statement: str, values: Values) -> bool:
+        """Take a lock that lasts until it is given back or this process is gone; `False` when another one has it."""
+        return bool(await self._on_locker(statement, values))
+
+    async def give_lock(self, statement: str, values: Values) -> None:
+        """Give a lock back."""
+        await self._on_locker(statement, values)
+
+    async def close(self) -> None:
+        """Close the connections of the present event loop; the next use opens new ones."""
+        loop = asyncio.get_running_loop()
+        locker, engine = self._lockers.pop(loop, None), self._engines.pop(loop, None)
+        if locker is not None:
+            await locker.close()
+        if engine is not None:
+            await engine.dispose()
+
+    async def _do(self, work: Callable[[AsyncConnection], Awaitable[T]], is_transaction: bool) -> T:
+        async def steps() -> T:
+            engine = self._engine()
+            transactions = engine.execution_options(isolation_level="READ COMMITTED")
+            if not self._is_prepared:
+                async with transactions.begin() as connection:
+                    await self._prepare(connection)
+                self._is_prepared = True
+            if is_transaction:
+                async with transactions.begin() as connection:
+                    return await work(connection)
+            async with engine.connect() as connection:
+                return await work(connection)
+
+        return await self._said(steps())
+
+    async def _on_locker(self, statement: str, values: Values) -> Any:
+        loop = asyncio.get_running_loop()
+        locker = self._lockers.get(loop)
+        if locker is None:
+            locker = self._lockers[loop] = _Locker(self._engine())
+        return await unbroken(self._said(locker.ask(statement, values)))
+
+    async def _said(self, steps: Awaitable[T]) -> T:
+        """Do something; what goes wrong is said in one sentence."""
+        try:
+            return await steps
+        except IntegrityError:
+            raise  # a value that is there already: the caller knows what it means
+        except (SQLAlchemyError, OSError) as error:
+            raise self._refusal(error) from error
+
+    def _engine(self) -> AsyncEngine:
+        loop = asyncio.get_running_loop()
+        engine = self._engines.get(loop)
+        if engine is None:
+            options = {"isolation_level": "AUTOCOMMIT", "pool_pre_ping": False, **self._options}
+            engine = self._engines[loop] = create_async_engine(self._url, **options)
+        return engine
+
+    async def _prepare(self, connection: AsyncConnection) -> None:
+        """Make the tables, once a service; of several processes that want to, one does."""
+        if not (await rows_of(connection, _IS_THERE, {}))[0][0]:
+            await rows_of(connection, "SELECT pg_advisory_xact_lock(hashtext('adk_nb tables'))", {})
+            if not (await rows_of(connection, _IS_THERE, {}))[0][0]:
+                for statement in TABLES:
+                    await rows_of(connection, statement, {})
+        layout = (await rows_of(connection, "SELECT value FROM adk_nb_about WHERE name = 'layout'", {}))[0][0]
+        if layout != LAYOUT:
+            raise SessionStoreError(
+                f"Sessions can't be kept in {self.place!r}: it has layout {layout}, from a later adk_nb (this one "
+                f"writes {LAYOUT}). Upgrade adk_nb."
+            )
+
+    def _refusal(self, error: BaseException) -> SessionStoreError:
+        cause = getattr(error, "orig", None) or error
+        found = str(cause).strip().partition("\n")[0].partition(">: ")
+        said = found[2] or found[0] or type(cause).__name__
+        return SessionStoreError(
+            f"Sessions can't be kept in {self.place!r}: {said.rstrip('.')}. Check that the server runs, that the "
+            f"address is right and that its user may make and write tables."
+        )
+
+
+class _Locker:
+    """The one connection that holds the locks of an event loop: the server gives them back when it ends."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+        self._connection: AsyncConnection | None = None
+        self._lock = asyncio.Lock()
+
+    async def ask(self, statement: str, values: Values) -> Any:
+        async with self._lock:
+            if self._connection is None:
+                self._connection = await self._engine.connect()
+            try:
+                rows = await rows_of(self._connection, statement, values)
+            except DBAPIError:
+                await self.close()
+                raise
+            return rows[0][0]
+
+    async def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            # Back in the pool it would keep its locks.
+            await connection.invalidate()
+            await connection.close()
+
+
+async def rows_of(connection: AsyncConnection, statement: str, values: Values) -> Rows:
+    """Execute a statement on a connection, and return its rows."""
+    result = await connection.execute(_text(statement), values)
+    return result.all() if result.returns_rows else []
+
+
+_TEXTS: dict[str, sa.TextClause] = {}
+
+
+def _text(statement: str) -> sa.TextClause:
+    found = _TEXTS.get(statement)
+    if found is None:
+        found = _TEXTS[statement] = sa.text(statement)
+    return found
+
+
+def _url_of(given: str) -> sa.URL:
+    try:
+        url = sa.make_url(given)
+    except SQLAlchemyError:
+        raise SessionStoreError(
+            "DatabaseSessionService was given an address that can't be read: give one such as "
+            "'postgresql://user:password@host/database', or 'sqlite:///sessions.db' for a file."
+        ) from None
+    if url.drivername not in _DRIVERS:
+        raise SessionStoreError(
+            f"DatabaseSessionService was given {url.drivername}://…: it keeps sessions in PostgreSQL, through asyncpg. "
+            f"Give 'postgresql://user:password@host/database', or 'sqlite:///sessions.db' for a file."
+        )
+    query = dict(url.query)
+    if "sslmode" in query:  # the name that other PostgreSQL clients give it
+        query["ssl"] = query.pop("sslmode")
+    return url.set(drivername="postgresql+asyncpg", query=query)
