@@ -1,8 +1,8 @@
 """Filing: which step holds the newest form of each record, written down many steps at a time.
 
-An append only adds a step. Before anyone looks records up, and whenever `FILE_AFTER` steps have come together, the
-steps since the last filing are read once and their records entered in `adk_nb_runs`. So no look-up has more than that
-to read, however long the history is, and a step costs what adding one row costs.
+An append only adds a step. When a run pauses, when `FILE_AFTER` steps have come together, and before anyone looks
+records up, the steps since the last filing are read once and their records entered in `adk_nb_runs`. So no look-up has
+more than that to read, however long the history is, and a step costs what adding one row costs.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any
 
 from adk_nb.errors import AlreadyExistsError
 from adk_nb.events.event import Event
-from adk_nb.events.record import NodeRun
+from adk_nb.events.record import NodeRun, Status
 from adk_nb.events.state import split_scopes
 from adk_nb.events.stored import event_from_json, event_to_json, pack_each, run_to_json, state_to_json
 from adk_nb.sessions.knowledge import Key, Knowledge, load_state
@@ -73,6 +73,8 @@ class Append:
                 self._delta = split_scopes(event.actions.state_delta)
             self._about_event = (event.id, event.timestamp, event_to_json(event))
         self._records = "\n".join([run_to_json(run) for run in runs]) if runs else None
+        self.is_rest = any(not run.parent and run.status in _AT_REST for run in runs)
+        """The root has come to rest without being completed: someone will look up where it stands, and go on."""
         self._step: Row = ()
         self._state: dict[str, Any] | None = None
 
@@ -158,6 +160,7 @@ def steps_of(session: int | None) -> tuple[int, int]:
     return first, first + 0xFFFFFFFF
 
 
+_AT_REST = frozenset(Status) - {Status.PENDING, Status.RUNNING, Status.COMPLETED}
 # The step before is there as long as the session is. The next number is taken when another process was faster.
 _PUT_STEP = (
     "INSERT INTO adk_nb_steps SELECT ?, ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM adk_nb_steps WHERE number = ?)"

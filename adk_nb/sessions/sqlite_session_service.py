@@ -209,7 +209,7 @@ class SqliteSessionService(BaseSessionService):
             else:
                 append.commit()
                 break
-        if known.step - known.filed >= FILE_AFTER:
+        if append.is_rest or known.step - known.filed >= FILE_AFTER:
             await self._file(known)
         return is_new
 
