@@ -15,7 +15,7 @@ from adk_nb.auth.answers import stored_answer
 from adk_nb.errors import DataError
 from adk_nb.events.carried import Reader
 from adk_nb.events.event import Event, content_text
-from adk_nb.events.paths import last_segment, parent_path
+from adk_nb.events.paths import child_path, last_segment, parent_path
 from adk_nb.events.questions import Asked, questions_in
 from adk_nb.events.read_only import thawed
 from adk_nb.events.record import Attempt, NodeRun, Question, Status
@@ -47,6 +47,9 @@ class Invocation:
         """Number of the event that told last how a run ended, or gave its last answer."""
         self.askers: dict[str, str] = {}
         """Path of the run that asked a question last, by interrupt id."""
+        self.open: dict[str, str] = {}
+        """Path of the run that waits for an answer, by interrupt id."""
+        self._sure: set[str] = set()
         self.checkpoints: dict[tuple[str, str], Any] = {}
         """google-adk's number for the state of a node, by the names of workflow and node."""
 
@@ -60,9 +63,39 @@ class Invocation:
         known = self.runs.get(run.path)
         self.runs[run.path] = replace(run)
         self.seen.setdefault(run.path, number)
-        self.askers.update((question.interrupt_id, run.path) for question in run.questions)
+        for question in run.questions:
+            self.askers[question.interrupt_id] = run.path
+            if question.is_answered:
+                self.open.pop(question.interrupt_id, None)
+            else:
+                self.open[question.interrupt_id] = run.path
+        (self._sure.add if run.status in ENDED and not run.is_told else self._sure.discard)(run.path)
         if run.status in ENDED and (known is None or known.status is not run.status):
             self.ended[run.path] = number
+
+    def is_asking_below(self, path: str) -> bool:
+        """Say whether a run below this one waits for an answer."""
+        return any(asker.startswith(f"{path}/") for asker in self.open.values())
+
+    def root_run(self, name: str) -> NodeRun | None:
+        """Return the record of the root with this name, `None` when another one ran; a message alone asks for a run."""
+        path = child_path("", name, "1")
+        if not self.runs and self.message is not None:
+            self.runs[path] = self.first_run(path, self.began_at)
+        return self.runs.get(path)
+
+    def first_run(self, path: str, at: float) -> NodeRun:
+        """Return the record of a run that was never heard of before."""
+        name, run_id = last_segment(path)
+        run = NodeRun(path, name, run_id, parent_path(path), self.id, started_at=at)
+        if not run.parent:
+            run.input = None if self.message is None else freeze(self.message)
+            run.created_at = run.started_at = self.began_at
+        return run
+
+    def is_sure(self, run: NodeRun) -> bool:
+        """Say whether a record tells that a run ended, not only events."""
+        return run.path in self._sure and run.status in ENDED
 
     def settle(self) -> None:
         """Say of each run that hasn't ended how it stands, by what is below it."""
@@ -117,6 +150,7 @@ class History:
         invocation = self._invocation(event.invocation_id, event)
         if event.author == "user" and invocation.message is None and not event.get_function_responses():
             invocation.message = event.content
+            invocation.is_whole = carried is not None
         if carried is None:
             _Told(invocation, event, self._number).note()
 
@@ -172,6 +206,8 @@ class _Told:
             self.invocation.ended.pop(path, None)
         elif run.open_questions:
             run.wait()
+        elif value is None and self.invocation.is_asking_below(path):
+            self._go_on(run)
         elif value is not None or event.actions.route is not None or event.is_final_response():
             for claimed in dict.fromkeys((path, *(event.node_info.output_for or ()))):
                 self._complete(self._run(claimed), value)
@@ -187,11 +223,8 @@ class _Told:
         parent = parent_path(path)
         if parent:
             self._run(parent)
-        name, run_id = last_segment(path)
-        run = NodeRun(path, name, run_id, parent, invocation.id, Status.RUNNING, started_at=self.event.timestamp)
-        if not parent:
-            run.input = None if invocation.message is None else freeze(invocation.message)
-            run.created_at = run.started_at = invocation.began_at
+        run = invocation.first_run(path, self.event.timestamp)
+        run.status = Status.RUNNING
         invocation.runs[path] = run
         invocation.seen[path] = self.number
         return run
@@ -237,7 +270,7 @@ class _Told:
             )
         )
         run.output = None
-        self.invocation.askers[asked.interrupt_id] = run.path
+        self.invocation.askers[asked.interrupt_id] = self.invocation.open[asked.interrupt_id] = run.path
         self.invocation.ended.pop(run.path, None)
 
     def _answer(self, interrupt_id: str, response: Any) -> None:
@@ -254,6 +287,7 @@ class _Told:
         except DataError:
             return
         self.invocation.is_whole = False
+        self.invocation.open.pop(interrupt_id, None)
         run.take_answer(interrupt_id, answer, self.event.timestamp)
         if run.open_questions:
             run.wait()

@@ -18,7 +18,7 @@ from adk_nb.events.carried import own_event
 from adk_nb.events.paths import last_segment
 from adk_nb.events.record import NodeRun, Status, open_ids
 from adk_nb.events.values import freeze
-from adk_nb.workflow.decide import Begun, Command, Ended, Keep, Settle, Start, decide
+from adk_nb.workflow.decide import Begun, Command, Continued, Ended, Keep, Settle, Start, decide
 from adk_nb.workflow.graph import Graph
 from adk_nb.workflow.history import CHECKPOINT_COMPLETED, ENDED, History, Invocation, stand_by
 from adk_nb.workflow.limits import Allowance, Limits
@@ -69,7 +69,7 @@ def changes(events: Iterable[Any], root: BaseNode | None = None) -> Iterator[lis
             yield invocation.carried
             continue
         runs = _runs_of(invocation, root)
-        yield [replace(run, status=Status.RUNNING) for run in runs]
+        yield [run if run.status is Status.GATHERING else replace(run, status=Status.RUNNING) for run in runs]
         yield sorted(runs, key=lambda run: invocation.ended.get(run.path, math.inf))
 
 
@@ -102,15 +102,15 @@ def _runs_of(invocation: Invocation, root: BaseNode | None) -> list[NodeRun]:
 
 
 def _walk_root(invocation: Invocation, root: BaseNode | None) -> None:
-    run = invocation.runs.get(f"{root.name}@1") if root is not None else None
-    if root is None or run is None:
+    if root is None:
+        return
+    run = invocation.root_run(root.name)
+    if run is None:
         return
     run.kind = root.kind
     graph = getattr(root, "graph", None)
     if graph is not None:
-        walk = Walk(new_state(root, graph, run), invocation)
-        walk.go()
-        walk.close(run)
+        Walk(new_state(root, graph, run), invocation).go_for(run)
     elif _is_answered(root, run):
         _take_answers(run)
 
@@ -126,12 +126,13 @@ def new_state(node: BaseNode, graph: Graph, run: NodeRun) -> GraphState:
 class Walk:
     """One run of one graph, walked again from its start."""
 
-    def __init__(self, state: GraphState, known: Invocation) -> None:
+    def __init__(self, state: GraphState, known: Invocation, now: float = 0.0) -> None:
         """Prepare to walk.
 
         Args:
             state: A fresh state; the walk brings it to where the records are.
             known: What is known of the runs below the graph; the walk puts its own records in their place.
+            now: When the graph began.
         """
         self.state = state
         self.known = known
@@ -147,7 +148,7 @@ class Walk:
         """Runs that have started and haven't ended, as far as is known."""
         self._expected = [path for path, run in known.runs.items() if run.parent == state.path]
         self._expected.sort(key=known.seen.__getitem__, reverse=True)
-        self._now = 0.0
+        self._now = now
 
     def go(self) -> None:
         """Feed `decide` everything that has ended, in its order, and what must have ended for the rest to follow."""
@@ -158,7 +159,15 @@ class Walk:
         self._follow()
         state.max_concurrency, state.allowance = limit, allowance
 
-    def close(self, run: NodeRun) -> None:
+    def go_for(self, run: NodeRun) -> None:
+        """Go, and say in the record of the run that holds the graph how it stands, unless its end is recorded."""
+        self.go()
+        if self.known.is_sure(run):
+            self._end_all_silently()
+        else:
+            self._close(run)
+
+    def _close(self, run: NodeRun) -> None:
         """Say in the record of the run that holds the graph how it ended, or how it stands."""
         settle, state = self._settle, self.state
         run.note(*state.notes)
@@ -209,19 +218,17 @@ class Walk:
 
     def _start(self, run: NodeRun) -> None:
         self._started.add(run.path)
-        found = self.known.runs.get(run.path)
-        is_known = found is not None and found is not run
-        if found is not None and is_known:
+        found = self.known.runs[run.path]
+        is_known = found is not run
+        if is_known:
             _fill_in(run, found)
         self.known.runs[run.path] = run
         self.known.seen.setdefault(run.path, self.last)
         node = self.state.graph.node(run.name)
         graph = getattr(node, "graph", None)
-        if graph is not None and is_known and (found.is_told or not run.is_finished):
-            walk = self.inner[run.path] = Walk(new_state(node, graph, run), self.known)
-            walk._now = self._now
-            walk.go()
-            walk.close(run)
+        if graph is not None and is_known:
+            self.inner[run.path] = Walk(new_state(node, graph, run), self.known, self._now)
+            self.inner[run.path].go_for(run)
         elif _is_answered(node, run):
             _take_answers(run)
         elif node.wait_for_output and run.is_finished and run.output is None and run.route is None:
@@ -242,7 +249,7 @@ class Walk:
             if self.known.seen[path] >= until:
                 return False
             source = self._source_of(path)
-            if source is not None and self._end_silently(source):
+            if self._end_silently(source) if source is not None else self._rest(path):
                 return True
             self._expected.pop()  # the graph was another one then
         workflow = last_segment(self.state.path)[0]
@@ -250,6 +257,20 @@ class Walk:
             if until == math.inf and self.known.checkpoints.get((workflow, run.name)) == CHECKPOINT_COMPLETED:
                 return self._end_silently(run)
         return False
+
+    def _rest(self, path: str) -> bool:
+        """Let a join fire that was heard of and could only fire while nothing ran; `False` when it can't be."""
+        join = self.kept.get(path)
+        if join is None or join.status is not Status.GATHERING:
+            return False
+        silent = next((run for run in self._silent.values() if not open_ids(run)), None)
+        if silent is not None:
+            return self._end_silently(silent)
+        others = set(self.state.running)
+        self._perform(decide(self.state, Continued(())))
+        self.state.running |= others
+        self._settle = None
+        return path in self._started
 
     def _source_of(self, path: str) -> NodeRun | None:
         """Return the silent run from which the fewest silent ends lead to a run that hasn't started."""
@@ -276,7 +297,7 @@ class Walk:
         run.error_type = run.error_message = run.error_path = None  # a try after the failed one ended well
         if inner is not None:
             inner._end_all_silently()
-            inner.close(run)
+            inner._close(run)
             if run.status not in ENDED:
                 return False
         else:

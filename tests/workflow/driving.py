@@ -13,6 +13,7 @@ from adk_nb.events import Event
 from adk_nb.events.record import NodeRun, Question
 from adk_nb.events.request_input import answer_content
 from adk_nb.runners import Runner
+from adk_nb.runners.records import with_records
 from adk_nb.sessions import InMemorySessionService
 
 
@@ -38,10 +39,14 @@ class Conversation:
         self.runner = Runner(
             node=root, app_name=app_name, session_service=self.service, auto_create_session=True, **services
         )
+        self.sessions: Any = with_records(self.service, self.runner.agent)
+        """The service, or what reads and keeps records in the events of one that keeps only events."""
         self.where: dict[str, Any] = {"user_id": user_id, "session_id": session_id}
         self.app_name = app_name
         self.changes: list[tuple[str, str]] = []
         """Path and status of each change of a record, in order."""
+        self.on_run: Callable[[NodeRun], None] | None = None
+        """Told of each change of a record, too."""
 
     async def say(self, text: str = "hi", **options: Any) -> list[Event]:
         """Start a run with a message."""
@@ -91,18 +96,18 @@ class Conversation:
 
     async def stored(self) -> list[Event]:
         """Return all events that the session keeps."""
-        session = await self.service.get_session(app_name=self.app_name, **self.where)
+        session = await self.sessions.get_session(app_name=self.app_name, **self.where)
         return list(session.events)
 
     async def state(self) -> dict[str, Any]:
         """Return the session's stored state."""
-        session = await self.service.get_session(app_name=self.app_name, **self.where)
+        session = await self.sessions.get_session(app_name=self.app_name, **self.where)
         return dict(session.state)
 
     async def records(self) -> dict[str, NodeRun]:
         """Return all stored records of the newest run, by path."""
-        session = await self.service.get_session(app_name=self.app_name, **self.where)
-        log = self.service.open_log(session)
+        session = await self.sessions.get_session(app_name=self.app_name, **self.where)
+        log = self.sessions.open_log(session)
         invocation_id = (await self.root()).invocation_id
         found: dict[str, NodeRun] = {}
         parents = [""]
@@ -119,6 +124,8 @@ class Conversation:
         return self.last
 
     def _note(self, run: NodeRun) -> None:
+        if self.on_run is not None:
+            self.on_run(run)
         self.changes.append((run.path, str(run.status)))
 
 
