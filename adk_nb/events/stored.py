@@ -78,7 +78,11 @@ def unpacked_event(event: Event) -> Event:
 
 def run_to_json(run: NodeRun) -> str:
     """Return a record as JSON text; in the texts of errors and notes, half characters become `?`."""
-    if not (run.questions or needs_packing(run.input) or needs_packing(run.output) or needs_packing(run.route)):
+    is_plain = not run.questions
+    for value in (run.input, run.output, run.route):
+        if type(value) not in _AS_THEY_ARE and needs_packing(value):
+            is_plain = False
+    if is_plain:
         try:
             return _run_serializer().to_json(run, exclude_defaults=True, warnings=False).decode()
         except PydanticSerializationError:
@@ -144,6 +148,7 @@ def unpack_each(values: dict[str, Any]) -> dict[str, Any]:
 
 
 _ACTIONS = {"actions"}
+_AS_THEY_ARE = PLAIN - {float}
 
 
 def _cleaned(data: Any) -> Any:

@@ -59,6 +59,8 @@ class Moved(Exception):
 class Append:
     """One event and some records on their way into the file."""
 
+    __slots__ = ("_about_event", "_brings_id", "_delta", "_event", "_known", "_records", "_state", "_step", "is_rest")
+
     def __init__(self, known: FileKnowledge, event: Event | None, runs: Sequence[NodeRun]) -> None:
         self._known = known
         self._event = event
@@ -73,8 +75,11 @@ class Append:
                 self._delta = split_scopes(event.actions.state_delta)
             self._about_event = (event.id, event.timestamp, event_to_json(event))
         self._records = "\n".join([run_to_json(run) for run in runs]) if runs else None
-        self.is_rest = any(not run.parent and run.status in _AT_REST for run in runs)
+        self.is_rest = False
         """The root has come to rest without being completed: someone will look up where it stands, and go on."""
+        for run in runs:
+            if not run.parent and run.status in _AT_REST:
+                self.is_rest = True
         self._step: Row = ()
         self._state: dict[str, Any] | None = None
 
