@@ -36,14 +36,10 @@ class Database:
     def __init__(self, given: str, options: dict[str, Any]) -> None:
         self._url = _url_of(given)
         self._options = options
-        self._engines: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncEngine] = weakref.WeakKeyDictionary()
-        self._lockers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Locker] = weakref.WeakKeyDictionary()
+        self._pools: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Pool] = weakref.WeakKeyDictionary()
         self._is_prepared = False
-
-    @property
-    def place(self) -> str:
+        self.place = self._url.set(drivername="postgresql").render_as_string(hide_password=True)
         """How to name the database in a message, without its password."""
-        return self._url.set(drivername="postgresql").render_as_string(hide_password=True)
 
     async def one(self, statement: str, values: Values) -> Any:
         """Execute one statement, which is a transaction of its own; return its first row, `None` without one."""
@@ -64,43 +60,33 @@ class Database:
 
     async def take_lock(self, statement: str, values: Values) -> bool:
         """Take a lock that lasts until it is given back or this process is gone; `False` when another one has it."""
-        return bool(await self._on_locker(statement, values))
+        return bool(await unbroken(self._said(self._pool().locker.ask(statement, values))))
 
     async def give_lock(self, statement: str, values: Values) -> None:
         """Give a lock back."""
-        await self._on_locker(statement, values)
+        await unbroken(self._said(self._pool().locker.ask(statement, values)))
 
     async def close(self) -> None:
         """Close the connections of the present event loop; the next use opens new ones."""
-        loop = asyncio.get_running_loop()
-        locker, engine = self._lockers.pop(loop, None), self._engines.pop(loop, None)
-        if locker is not None:
-            await locker.close()
-        if engine is not None:
-            await engine.dispose()
+        pool = self._pools.pop(asyncio.get_running_loop(), None)
+        if pool is not None:
+            await pool.locker.close()
+            await pool.engine.dispose()
 
     async def _do(self, work: Callable[[AsyncConnection], Awaitable[T]], is_transaction: bool) -> T:
         async def steps() -> T:
-            engine = self._engine()
-            transactions = engine.execution_options(isolation_level="READ COMMITTED")
+            pool = self._pool()
             if not self._is_prepared:
-                async with transactions.begin() as connection:
+                async with pool.transactions.begin() as connection:
                     await self._prepare(connection)
                 self._is_prepared = True
             if is_transaction:
-                async with transactions.begin() as connection:
+                async with pool.transactions.begin() as connection:
                     return await work(connection)
-            async with engine.connect() as connection:
+            async with pool.engine.connect() as connection:
                 return await work(connection)
 
         return await self._said(steps())
-
-    async def _on_locker(self, statement: str, values: Values) -> Any:
-        loop = asyncio.get_running_loop()
-        locker = self._lockers.get(loop)
-        if locker is None:
-            locker = self._lockers[loop] = _Locker(self._engine())
-        return await unbroken(self._said(locker.ask(statement, values)))
 
     async def _said(self, steps: Awaitable[T]) -> T:
         """Do something; what goes wrong is said in one sentence."""
@@ -111,13 +97,12 @@ class Database:
         except (SQLAlchemyError, OSError) as error:
             raise self._refusal(error) from error
 
-    def _engine(self) -> AsyncEngine:
+    def _pool(self) -> _Pool:
         loop = asyncio.get_running_loop()
-        engine = self._engines.get(loop)
-        if engine is None:
-            options = {"isolation_level": "AUTOCOMMIT", "pool_pre_ping": False, **self._options}
-            engine = self._engines[loop] = create_async_engine(self._url, **options)
-        return engine
+        pool = self._pools.get(loop)
+        if pool is None:
+            pool = self._pools[loop] = _Pool(self._url, self._options)
+        return pool
 
     async def _prepare(self, connection: AsyncConnection) -> None:
         """Make the tables, once a service; of several processes that want to, one does."""
@@ -141,6 +126,15 @@ class Database:
             f"Sessions can't be kept in {self.place!r}: {said.rstrip('.')}. Check that the server runs, that the "
             f"address is right and that its user may make and write tables."
         )
+
+
+class _Pool:
+    """The connections of one event loop."""
+
+    def __init__(self, url: sa.URL, options: dict[str, Any]) -> None:
+        self.engine = create_async_engine(url, **{"isolation_level": "AUTOCOMMIT", **options})
+        self.transactions = self.engine.execution_options(isolation_level="READ COMMITTED")
+        self.locker = _Locker(self.engine)
 
 
 class _Locker:

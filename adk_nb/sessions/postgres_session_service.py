@@ -38,13 +38,10 @@ class PostgresSessionService(BaseSessionService):
 
     def __init__(self, db_url: str, options: dict[str, Any]) -> None:
         self._database = Database(db_url, options)
+        self.place = self._database.place
+        """How to name the database in a message, without its password."""
         self._known: weakref.WeakValueDictionary[Key, Knowledge] = weakref.WeakValueDictionary()
         self._recent: deque[Knowledge] = deque(maxlen=8)  # keeps events of sessions in use from being read again
-
-    @property
-    def place(self) -> str:
-        """How to name the database in a message, without its password."""
-        return self._database.place
 
     async def create_session(
         self, *, app_name: str, user_id: str, state: dict[str, Any] | None = None, session_id: str | None = None
