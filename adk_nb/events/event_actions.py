@@ -40,3 +40,13 @@ class EventActions(BaseModel):
     """Which routed edges to follow; `None` follows only unrouted and default edges."""
     render_ui_widgets: list[Any] | None = None
     set_model_response: Any = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing is to be done.
+
+        Example:
+            >>> EventActions().is_empty, EventActions(escalate=True).is_empty
+            (True, False)
+        """
+        return all(value is None or value == {} for value in self.__dict__.values())

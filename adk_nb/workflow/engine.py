@@ -247,7 +247,8 @@ class Engine:
             or (last is None and (context.state.has_delta() or "actions" in vars(context)))
         ):
             return await self._closing_event(execution, context, last)
-        return None if last is not None and is_empty(last) and not node.tells_silence else last
+        is_silence = last is not None and not node.tells_silence and is_empty(last, self.invocation.run_config)
+        return None if is_silence else last
 
     async def _await_children(self, execution: Execution) -> None:
         """Let children that still run come to their end; collect what they wait for."""
@@ -277,7 +278,7 @@ class Engine:
         if event.partial:
             await self.deliver(event)
             return
-        if is_empty(event):
+        if is_empty(event, self.invocation.run_config):
             return
         run, context = execution.run, execution.context
         is_news = bool(event.long_running_tool_ids)
@@ -359,7 +360,7 @@ class Engine:
         if last is not None:
             await self._emit(execution, last)
         await self._complete(execution, context, closing)
-        return None if is_empty(closing) else closing
+        return None if is_empty(closing, self.invocation.run_config) else closing
 
     async def _complete(self, execution: Execution, context: Context, event: Event) -> None:
         """Complete an event with where it comes from, and note what it says."""

@@ -19,6 +19,7 @@ from adk_nb.events.state import State
 from adk_nb.events.values import freeze, snapshot
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.execution import Execution
+from adk_nb.workflow.run_config import RunConfig
 
 Review = Callable[[Event], Awaitable[None]]
 """Looks at an event before anything is made of it, and may change it."""
@@ -50,7 +51,7 @@ async def enrich_reviewed(execution: Execution, context: Context, event: Event, 
     written = _taken_writes(context)
     if written:
         event.actions.state_delta = {**event.actions.state_delta, **written}
-    if not is_empty(event):
+    if not is_empty(event, context.run_config):
         said, output = content_text(event.content), event.output
         await review(event)
         _follow_changes(execution, context, event, said, output)
@@ -251,16 +252,14 @@ def _note_questions(execution: Execution, event: Event) -> None:
     event.long_running_tool_ids = event.long_running_tool_ids or None
 
 
-def is_empty(event: Event) -> bool:
-    """Say whether an event says nothing: no content, output, route, state, question or error."""
+def is_empty(event: Event, run_config: RunConfig) -> bool:
+    """Say whether an event says nothing, and does nothing, but carry what the call puts onto every event."""
     content = event.content
     return (
         event.output is None
         and not (content and content.parts)
         and event.error_code is None
-        and event.actions.route is None
-        and not event.actions.state_delta
-        and not event.actions.artifact_delta
         and event.usage_metadata is None
-        and event.custom_metadata is None
+        and (event.custom_metadata is None or event.custom_metadata == run_config.custom_metadata)
+        and (event.does_nothing or event.actions.is_empty)
     )
