@@ -222,10 +222,6 @@ class Engine:
         try:
             if node.returns_once:
                 last = node.as_event(await node.call(ctx=context, node_input=node.checked_input(node_input)))
-                if last is not None and self.review is None:
-                    enrich(execution, context, last)
-                elif last is not None:
-                    await self._complete(execution, context, last)
             else:
                 async with contextlib.aclosing(node.run(ctx=context, node_input=node_input)) as events:
                     async for event in events:
@@ -240,6 +236,11 @@ class Engine:
             run.open_below = ("",)
         if execution.may_have_children:
             await self._await_children(execution)
+        # Only now, since between noting what it says, a question for instance, and storing it nothing may stop the run.
+        if last is not None and self.review is None:
+            enrich(execution, context, last)
+        elif last is not None:
+            await self._complete(execution, context, last)
         outcome = context.outcome
         if (
             (outcome.has_output and not outcome.is_published)
