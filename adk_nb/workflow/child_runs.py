@@ -67,10 +67,11 @@ class ChildRuns:
                 self._refuse(path, wish)
             if child is None or child.run.status is not Status.COMPLETED:
                 child = self._child(node, path, wish)
-            if child.run.status is not Status.COMPLETED:
+            run = child.run
+            if run.wrote and path not in self._taken and (run.is_finished or run.kind == "workflow"):
+                self._write_again(run)
+            if not run.is_finished:
                 await self._execute(child)
-            elif child.run.wrote and path not in self._taken:
-                self._write_again(child.run)
             self._taken.add(path)
         return self._result(child, wish)
 
@@ -215,13 +216,18 @@ class ChildRuns:
                 end.set_result(None)
 
     def _write_again(self, run: NodeRun) -> None:
-        """Let a finished child's writes hold against those that its caller makes again before it calls the child."""
+        """Let what a child, or what is below it, has stored hold against what its callers write again before it."""
         context = self._parent.context
         if context is None or run.wrote is None:
             return
+        callers = [context]
+        above = self._parent.parent
+        while above is not None and above.context is not None:
+            callers.append(above.context)
+            above = above.parent
         writers = context.get_invocation_context().writers
         for key, value in run.wrote.items():
-            if context.state.wrote(key) or writers.get(key) == self._parent.run.path:
+            if any(one.state.wrote(key) or writers.get(key) == one.node_path for one in callers):
                 context.state[key] = snapshot(value)
 
     def _raise_unseen(self) -> None:
