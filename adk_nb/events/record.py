@@ -114,7 +114,7 @@ class NodeRun:
     notes: tuple[str, ...] = ()
     """Warnings of this run and of the runs below it, one sentence each."""
     wrote: dict[str, Any] | None = None
-    """State keys that a dynamic child and what is below it wrote, with the values written last."""
+    """State keys that a child of a node and what is below it wrote, with the values written last."""
     stopped_by: str | None = None
     """Name of the limit that stopped it."""
     is_cut_short: bool = False
@@ -187,6 +187,12 @@ class NodeRun:
     def complete(self, at: float) -> None:
         """It has its result."""
         self.status, self.ended_at = Status.COMPLETED, at
+
+    def complete_with_answers(self, at: float) -> None:
+        """Its answers are its result: the one answer, or all of them by interrupt id."""
+        answers = self.answers
+        self.output = next(iter(answers.values())) if len(answers) == 1 else answers
+        self.complete(at)
 
     def fall_short(self, at: float) -> None:
         """It has ended short of what it should have handed on."""

@@ -33,10 +33,10 @@ _LONG = {"textarea", "multiline", "markdown"}
 def fields_of(schema: Schema | None) -> list[Field]:
     """Return the fields of a form for an answer; a schema that no form can show gives one field for JSON.
 
-    Each field holds `key`, `label`, `help`, `kind` (`text`, `longtext`, `secret`, `integer`, `number`, `choice`, `date`,
-    `time`, `datetime`, `json`, `group`), `required`, `nullable`, `hint` (bounds in words), `initial` (a value as in the module
-    docstring), and by kind `choices` (label and value each) with `buttons`, or `fields` for a group. No schema gives
-    one text field.
+    Each field holds `key`, `label`, `help`, `kind` (`text`, `longtext`, `secret`, `integer`, `number`, `choice`,
+    `date`, `time`, `datetime`, `json`, `group`), `required`, `nullable`, `hint` (bounds in words), `initial` (a value
+    as in the module docstring), and by kind `choices` (label and value each) with `buttons`, or `fields` for a group.
+    No schema gives one text field.
 
     Example:
         >>> [field] = fields_of({"type": "integer", "maximum": 9})

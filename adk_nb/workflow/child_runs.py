@@ -1,4 +1,4 @@
-"""What one node run starts with `ctx.run_node`: its dynamic children, those of earlier executions included."""
+"""What one node run starts with `ctx.run_node`: its children, those of earlier executions included."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ChildRuns:
-    """The dynamic children of one node run."""
+    """The children that one node run starts."""
 
     __slots__ = ("_counters", "_parent", "_pending", "_recorded", "_taken", "delegate", "done", "tasks")
 
@@ -81,11 +81,12 @@ class ChildRuns:
         self.tasks.add(task)
         return task
 
-    async def all_ended(self) -> None:
-        """Wait until those that still run have come to their end.
+    async def come_to_end(self) -> None:
+        """Wait until those that still run have come to their end, and note in the parent what they left.
 
         Raises:
             DynamicNodeFailError: one failed that nobody waited for.
+            WorkflowDataError: one waits for a person, and its parent has ended without waiting for it.
         """
         late = list(self._pending)
         while self._pending:
@@ -96,6 +97,24 @@ class ChildRuns:
             child = self.done[path]
             if child.run.status is Status.FAILED and child.error is not None:
                 raise DynamicNodeFailError(child.run.name, child.error, child.run.error_path or path)
+        self._note_in_parent([child.run for child in self.done.values()])
+
+    def _note_in_parent(self, children: list[NodeRun]) -> None:
+        parent = self._parent
+        run = parent.run
+        completed = [one for one in children if one.status is Status.COMPLETED]
+        for one in completed:
+            run.note(*one.notes)
+        if parent.holds is None:
+            run.is_cut_short = any(one.is_cut_short for one in completed)
+        waiting = [one for one in children if one.status is Status.WAITING]
+        if run.open_below:
+            run.open_below = tuple(dict.fromkeys(i for one in waiting for i in open_ids(one)))
+        elif waiting:
+            raise WorkflowDataError(
+                f"Node {run.name!r} ended without awaiting ctx.run_node() of {waiting[0].name!r}, "
+                f"which waits for a person: await every child, for instance with asyncio.gather."
+            )
 
     async def _read(self) -> None:
         parent = self._parent
@@ -154,7 +173,7 @@ class ChildRuns:
             if known is not None:
                 record.take_over(known)
             parent.engine.store_later(record)
-        child = type(parent)(
+        child = type(parent)(  # an Execution, whose module imports this one
             engine=parent.engine,
             node=node,
             run=record,

@@ -13,16 +13,16 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from adk_nb.errors import DynamicNodeFailError, NodeInterruptedError, NodeTimeoutError, WorkflowDataError
+from adk_nb.errors import NodeInterruptedError, NodeTimeoutError
 from adk_nb.events.event import Event
 from adk_nb.events.read_only import thawed
-from adk_nb.events.record import NodeRun, Status, open_ids
+from adk_nb.events.record import NodeRun, Status
 from adk_nb.events.values import snapshot
 from adk_nb.workflow.checkpoints import Checkpoints
 from adk_nb.workflow.context import Context, InvocationContext, Place
 from adk_nb.workflow.decide import Command, Ended, decide, find_ready
 from adk_nb.workflow.execution import Execution
-from adk_nb.workflow.failures import ChildFailure, first_child_failure, own_failure, said
+from adk_nb.workflow.failures import first_child_failure, origin, own_failure, said
 from adk_nb.workflow.graph_run import kept
 from adk_nb.workflow.nodes import BaseNode
 from adk_nb.workflow.ports import RunLog
@@ -195,9 +195,7 @@ class Engine:
         if run.open_questions:
             run.wait()
         else:
-            answers = run.answers
-            run.output = next(iter(answers.values())) if len(answers) == 1 else answers
-            run.complete(time.time())
+            run.complete_with_answers(time.time())
         return await self._end(execution, None)
 
     async def _timed(self, execution: Execution, number: int) -> Event | None:
@@ -235,7 +233,7 @@ class Engine:
                 raise first_child_failure(failures) or failures from None
             run.open_below = ("",)
         if execution.may_have_children:
-            await self._await_children(execution)
+            await execution.close()
         # Only now, since between noting what it says, a question for instance, and storing it nothing may stop the run.
         if last is not None and self.review is None:
             enrich(execution, context, last)
@@ -250,29 +248,6 @@ class Engine:
             return await self._closing_event(execution, context, last)
         is_silence = last is not None and not node.tells_silence and is_empty(last, self.invocation.run_config)
         return None if is_silence else last
-
-    async def _await_children(self, execution: Execution) -> None:
-        """Let children that still run come to their end; collect what they wait for."""
-        run = execution.run
-        await asyncio.sleep(0)  # a task that user code made and didn't await begins now, at the latest
-        execution.is_over = True
-        if execution.children is None:
-            return
-        await execution.children.all_ended()
-        children = [child.run for child in execution.children.done.values()]
-        for child_run in children:
-            if child_run.notes and child_run.status is Status.COMPLETED:
-                run.note(*child_run.notes)
-        if execution.holds is None:
-            run.is_cut_short = any(one.is_cut_short and one.status is Status.COMPLETED for one in children)
-        waiting = [one for one in children if one.status is Status.WAITING]
-        if run.open_below:
-            run.open_below = tuple(dict.fromkeys(i for one in waiting for i in open_ids(one)))
-        elif waiting:
-            raise WorkflowDataError(
-                f"Node {run.name!r} ended without awaiting ctx.run_node() of {waiting[0].name!r}, "
-                f"which waits for a person: await every child, for instance with asyncio.gather."
-            )
 
     async def _emit(self, execution: Execution, event: Event) -> None:
         """Store and deliver an event in the middle of a run."""
@@ -296,20 +271,18 @@ class Engine:
     async def _fail_attempt(self, execution: Execution, number: int, error: BaseException) -> float | None:
         """Record a failed try; return the seconds to wait for the next one, `None` when the run has failed."""
         run = execution.run
-        is_own = not isinstance(error, (ChildFailure, DynamicNodeFailError))
-        cause = error if is_own else error.error  # type: ignore[attr-defined]
-        path = run.path if is_own else str(getattr(error, "path", None) or getattr(error, "error_node_path", run.path))
+        cause, path_below = origin(error)
         delay = next_delay_s(execution.node.retry_config, number, cause)
         now, kind, text = time.time(), type(cause).__name__, said(cause)
         if delay is None:
             execution.error = cause
             self.failures[run.path] = cause
-        event = await self._error_event(execution, cause) if is_own else None
+        event = await self._error_event(execution, cause) if path_below is None else None
         if event is not None and self.review is not None:
             text = event.error_message or ""
         run.end_attempt(now, kind, text, None if delay is None else now + delay)
         if delay is None:
-            run.fail(now, kind, text, path)
+            run.fail(now, kind, text, path_below or run.path)
             await self._end(execution, event)
         else:
             await self.store(event, [run])

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Execution:
-    """One node run while it executes. What runs below it, dynamic children or a graph, is made when it is needed."""
+    """One node run while it executes. What runs below it, children or a graph, is made when it is needed."""
 
     engine: Engine
     node: BaseNode
     run: NodeRun
     graph: GraphRun | None = None
-    """The graph that it is a part of; `None` for the root and for dynamic children."""
+    """The graph that it is a part of; `None` for the root and for children of a node."""
     claims: tuple[Execution, ...] = ()
     """The runs above whose output this run's output is, nearest first."""
     author: str = ""
@@ -75,6 +75,13 @@ class Execution:
         """The body may have started children, also in tasks that haven't begun yet."""
         return self.node.rerun_on_resume and (self.holds is None or self.children is not None)
 
+    async def close(self) -> None:
+        """Let children that still run come to their end; no other one starts below this try any more."""
+        await asyncio.sleep(0)  # a task that user code made and didn't await begins now, at the latest
+        self.is_over = True
+        if self.children is not None:
+            await self.children.come_to_end()
+
     def begin_again(self) -> None:
         """Forget what belongs to one try only."""
         self.asked = 0
@@ -83,7 +90,7 @@ class Execution:
             self.children.begin_again()
 
     async def run_child(self, node_like: Any, wish: ChildWish) -> Any:
-        """Run a dynamic child to its end, or take its recorded result, and return its output."""
+        """Run a child to its end, or take its recorded result, and return its output."""
         if self.children is None:
             self.children = ChildRuns(self)
         return await self.children.run(node_like, wish)

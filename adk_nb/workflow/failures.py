@@ -17,6 +17,15 @@ class ChildFailure(Exception):
         self.path = path
 
 
+def origin(error: BaseException) -> tuple[BaseException, str | None]:
+    """Return what failed first, and the path of the run below that it failed in, `None` for the node's own failure."""
+    if isinstance(error, ChildFailure):
+        return error.error, error.path
+    if isinstance(error, DynamicNodeFailError):
+        return error.error, error.error_node_path
+    return error, None
+
+
 def said(error: BaseException) -> str:
     """Return an error's text; an error whose own `__str__` fails is still told by its class."""
     try:

@@ -203,6 +203,10 @@ class Graph(Written):
         if self.edges:
             check_graph(self)
 
+    def has(self, name: str) -> bool:
+        """Say whether there is a node of this name."""
+        return name in self._by_name
+
     def node(self, name: str) -> BaseNode:
         """Return the node of this name."""
         return self._by_name[name]

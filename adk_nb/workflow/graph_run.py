@@ -92,14 +92,13 @@ class GraphRun:
 
     def _refuse_lost_nodes(self) -> None:
         state = self.state
-        names = [node.name for node in state.graph.nodes]
-        for name in (*state.active, *state.gathering):
-            if name not in names:
-                raise WorkflowConfigurationError(
-                    f"The run can't go on: a run of node {name!r} is open at {state.path}, and this workflow has no "
-                    f"node of that name; it has {one_of(name, [one for one in names if one != START_NAME])}. Bring the node "
-                    f"back to go on, or start a new run."
-                )
+        lost = next((name for name in (*state.active, *state.gathering) if not state.graph.has(name)), None)
+        if lost is not None:
+            names = [node.name for node in state.graph.nodes if node.name != START_NAME]
+            raise WorkflowConfigurationError(
+                f"The run can't go on: a run of node {lost!r} is open at {state.path}, and this workflow has no node "
+                f"of that name; it has {one_of(lost, names)}. Bring the node back to go on, or start a new run."
+            )
 
     async def _told_commands(self) -> list[Command]:
         """Return the first commands of a graph of which only events tell."""
@@ -155,7 +154,7 @@ class GraphRun:
     def _below(self, run: NodeRun) -> Execution:
         holder, engine, graph = self.holder, self._engine, self.state.graph
         is_terminal = graph.is_terminal(run.name)
-        return type(holder)(
+        return type(holder)(  # an Execution, whose module imports this one
             engine,
             graph.node(run.name),
             run,

@@ -1,6 +1,6 @@
 """One run of a node for each item of a list: the parallel worker, and `Node`, which can be made one.
 
-A worker's items are its dynamic children, numbered from 1 in the order of the list: `sq@1/sq@3` is the third item of
+A worker's items are its children, numbered from 1 in the order of the list: `sq@1/sq@3` is the third item of
 the first run of `sq`. So what is finished stays finished over pauses and crashes like any other child.
 """
 

@@ -182,7 +182,7 @@ def _apply_state(execution: Execution, context: Context, event: Event) -> None:
 
 
 def _note_writes(execution: Execution, delta: dict[str, Any]) -> None:
-    """Keep what was written with each dynamic child that this run is or is below: its caller may run again."""
+    """Keep what was written with each child of a node that this run is or is below: its caller may run again."""
     one: Execution | None = execution
     while one is not None:
         if one.parent is not None:
