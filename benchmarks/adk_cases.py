@@ -1,59 +1,16 @@
-"""The cases of the two engines that speak ADK's names; the package to import them from is the only difference."""
+"""The cases of the two engines that speak ADK's names, from start to end; `adk_resume_cases.py` has the others."""
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
-from benchmarks.case import SLEEP_S, Case, Outcome, Run
-
-
-class Names(NamedTuple):
-    """The public names the cases use, taken from one package."""
-
-    package: str
-    Content: Any
-    Event: Any
-    FunctionNode: Any
-    InMemorySessionService: Any
-    JoinNode: Any
-    Part: Any
-    Runner: Any
-    Workflow: Any
-
-
-def names_of(package: str) -> Names:
-    """Import the public names from `package`: "adk_nb" or "google.adk"."""
-    top = importlib.import_module(package)
-    workflow = importlib.import_module(f"{package}.workflow")
-    sessions = importlib.import_module(f"{package}.sessions")
-    types = importlib.import_module("google.genai.types")
-    return Names(
-        package=package,
-        Content=types.Content,
-        Event=top.Event,
-        FunctionNode=workflow.FunctionNode,
-        InMemorySessionService=sessions.InMemorySessionService,
-        JoinNode=workflow.JoinNode,
-        Part=types.Part,
-        Runner=top.Runner,
-        Workflow=top.Workflow,
-    )
-
-
-def sqlite_sessions(package: str, path: Path) -> Any:
-    """Open the package's SQLite session service on `path`."""
-    # Imported by the one case that needs it, so that the import row of the others doesn't pay for SQLite.
-    sessions: ModuleType = importlib.import_module(f"{package}.sessions")
-    if not hasattr(sessions, "SqliteSessionService"):
-        sessions = importlib.import_module(f"{package}.sessions.sqlite_session_service")
-    return sessions.SqliteSessionService(str(path))
+from benchmarks.adk_names import Names, sqlite_sessions
+from benchmarks.case import CONCURRENT_NODES, SLEEP_S, Case, Meeting, Outcome, Run
 
 
 async def add_one(node_input: int) -> int:
@@ -82,11 +39,16 @@ async def total(node_input: dict[str, int]) -> int:
     return sum(node_input.values())
 
 
+async def total_of_items(node_input: list[int]) -> int:
+    """Add up what came of the items of a parallel worker."""
+    return sum(node_input)
+
+
 class AdkCases:
     """Builds each case from the public names of one package."""
 
-    def __init__(self, package: str) -> None:
-        self.names = names_of(package)
+    def __init__(self, names: Names) -> None:
+        self.names = names
 
     def cases(self) -> dict[str, Case]:
         """The cases by name."""
@@ -95,6 +57,8 @@ class AdkCases:
             "loop": self.loop,
             "dynamic": self.dynamic,
             "fan_out": self.fan_out,
+            "parallel": self.parallel,
+            "concurrent": self.concurrent,
             "sleep_fan_out": self.sleep_fan_out,
             "sqlite_chain": self.sqlite_chain,
         }
@@ -186,3 +150,39 @@ class AdkCases:
     async def sleep_fan_out(self, size: int, directory: Path) -> AsyncIterator[Run]:
         """Run `size` sleeping nodes side by side and join them."""
         yield self.runner_run(self.fan_out_workflow(size, sleep), size + 2)
+
+    @asynccontextmanager
+    async def parallel(self, size: int, directory: Path) -> AsyncIterator[Run]:
+        """Run one node for each of `size` items at once, as a parallel worker does, and add up what came of them."""
+
+        async def items(node_input: Any) -> list[int]:
+            return [1] * size
+
+        async def item(node_input: int) -> int:
+            return node_input
+
+        first = self.names.FunctionNode(func=items, name="items")
+        worker = self.names.node(item, name="item", parallel_worker=True)
+        last = self.names.FunctionNode(func=total_of_items, name="total")
+        workflow = self.names.Workflow(name="parallel", edges=[("START", first, worker, last)])
+        yield self.runner_run(workflow, size + 3)
+
+    @asynccontextmanager
+    async def concurrent(self, size: int, directory: Path) -> AsyncIterator[Run]:
+        """Run one chain of a few nodes so often that `size` nodes run; all runs are under way before the first ends."""
+        meeting = Meeting(size // CONCURRENT_NODES)
+
+        async def add_one_together(node_input: int) -> int:
+            await meeting.all_here()
+            return node_input + 1
+
+        nodes = self.nodes([start_at_one, *[add_one] * (CONCURRENT_NODES - 2), add_one_together])
+        workflow = self.names.Workflow(name="chain", edges=[("START", *nodes)])
+        sessions = self.names.InMemorySessionService()
+        chain = self.runner_run(workflow, CONCURRENT_NODES, sessions)
+
+        async def run() -> Outcome:
+            outcomes = await asyncio.gather(*[chain() for _ in range(meeting.size)])
+            return Outcome(sum(outcome.output for outcome in outcomes), sessions)
+
+        yield run

@@ -3,5 +3,8 @@
 from __future__ import annotations
 
 from benchmarks.adk_cases import AdkCases
+from benchmarks.adk_names import names_of
+from benchmarks.adk_resume_cases import AdkResumeCases
 
-CASES = AdkCases("adk_nb").cases()
+NAMES = names_of("adk_nb")
+CASES = AdkCases(NAMES).cases() | AdkResumeCases(NAMES).cases()

@@ -18,7 +18,7 @@ class Status(StrEnum):
     """The engine has nothing to run this case with."""
     NOT_INSTALLED = "not installed"
     SKIPPED = "skipped"
-    """Not tried, because another row showed that the same run takes too long or can't be done."""
+    """Not tried, because another row showed that it takes too long or can't be done."""
     FAILED = "failed"
 
 
@@ -32,6 +32,8 @@ class Cell:
     high: float | None = None
     runs: int = 0
     best_wall_s: float | None = None
+    run_s: float | None = None
+    """CPU seconds of one run, with what had to run before it."""
     detail: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     load_average: float | None = None

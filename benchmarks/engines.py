@@ -14,9 +14,11 @@ class Engine(NamedTuple):
     """Distributions whose versions are recorded with the results; the first one names the engine."""
 
 
+OURS = "adk_nb"
+
 ENGINES = (
     Engine("floor", "benchmarks.floor", ("pydantic",)),
-    Engine("adk_nb", "benchmarks.adk_nb_engine", ("adk-nb",)),
+    Engine(OURS, "benchmarks.adk_nb_engine", ("adk-nb",)),
     Engine("google-adk", "benchmarks.google_adk_engine", ("google-adk", "a2a-sdk", "google-genai")),
     Engine(
         "langgraph", "benchmarks.langgraph_engine", ("langgraph", "langgraph-checkpoint", "langgraph-checkpoint-sqlite")
@@ -25,4 +27,5 @@ ENGINES = (
     Engine("burr", "benchmarks.burr_engine", ("apache-burr",)),
 )
 
+PEERS = tuple(engine.name for engine in ENGINES if engine.name not in ("floor", OURS))
 ENGINES_BY_NAME = {engine.name: engine for engine in ENGINES}

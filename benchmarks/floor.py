@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from benchmarks.case import SLEEP_S, Case, Outcome, Run
+from benchmarks.case import CONCURRENT_NODES, SLEEP_S, Case, Meeting, Outcome, Run
 
 
 class NodeInfo(BaseModel):
@@ -126,6 +126,28 @@ def fan_out_of(body: Callable[[int], Awaitable[int]]) -> Case:
 
 
 @asynccontextmanager
+async def concurrent(size: int, directory: Path) -> AsyncIterator[Run]:
+    """Run one chain of a few nodes so often that `size` nodes run; all runs are under way before the first ends."""
+    meeting = Meeting(size // CONCURRENT_NODES)
+
+    async def one_chain() -> tuple[int, Log]:
+        log, value = Log(), 0
+        for index in range(CONCURRENT_NODES):
+            value = await asyncio.create_task(add_one(value))
+            if index == CONCURRENT_NODES - 1:
+                await meeting.all_here()
+            await log.append(event_of(index, value))
+        await log.close()
+        return value, log
+
+    async def run() -> Outcome:
+        ends = await asyncio.gather(*[one_chain() for _ in range(meeting.size)])
+        return Outcome(sum(value for value, _ in ends), ends)
+
+    yield run
+
+
+@asynccontextmanager
 async def sqlite_chain(size: int, directory: Path) -> AsyncIterator[Run]:
     """Commit `size` events one after the other, on one connection in WAL mode."""
     with closing(sqlite3.connect(directory / "floor.db")) as connection:
@@ -162,6 +184,8 @@ CASES: dict[str, Case] = {
     "loop": chain,
     "dynamic": chain,
     "fan_out": fan_out_of(one),
+    "parallel": fan_out_of(one),
+    "concurrent": concurrent,
     "sleep_fan_out": fan_out_of(sleep),
     "sqlite_chain": sqlite_chain,
     "genai_import": genai_import,

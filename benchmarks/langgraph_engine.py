@@ -15,7 +15,8 @@ from typing import Annotated, Any, TypedDict
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 
-from benchmarks.case import SLEEP_S, Case, Outcome, Run
+from benchmarks.case import CONCURRENT_NODES, SLEEP_S, Case, Meeting, Outcome, Run
+from benchmarks.langgraph_resumes import replay, resume, sqlite_resume
 
 
 class Value(TypedDict):
@@ -68,12 +69,12 @@ def graph_run(graph: Any, size: int, saver: Any = None) -> Run:
     return thread_run(graph.compile(checkpointer=saver).ainvoke, saver, {"value": 0}, size)
 
 
-def chain_graph(size: int) -> Any:
+def chain_graph(size: int, last: Any = add_one) -> Any:
     """Build a graph of `size` different nodes in a row."""
     graph: Any = StateGraph(Value)
     names = [f"n{index}" for index in range(size)]
     for name in names:
-        graph.add_node(name, add_one)
+        graph.add_node(name, last if name == names[-1] else add_one)
     stops = [START, *names, END]
     for source, target in pairwise(stops):
         graph.add_edge(source, target)
@@ -147,11 +148,55 @@ def fan_out_of(body: Any) -> Case:
     return fan_out
 
 
+@asynccontextmanager
+async def parallel(size: int, directory: Path) -> AsyncIterator[Run]:
+    """Send each of `size` items to one node, and add up what it returns."""
+    # Imported by the one case that needs it, so that the import row of the others doesn't pay for it.
+    send = importlib.import_module("langgraph.types").Send
+
+    def items(state: Sum) -> list[Any]:
+        return [send("item", {"value": 1}) for _ in range(size)]
+
+    graph: Any = StateGraph(Sum)
+    graph.add_node("items", joined)
+    graph.add_node("item", one)
+    graph.add_node("joined", joined)
+    graph.add_edge(START, "items")
+    graph.add_conditional_edges("items", items, ["item"])
+    graph.add_edge("item", "joined")
+    graph.add_edge("joined", END)
+    yield graph_run(graph, size)
+
+
+@asynccontextmanager
+async def concurrent(size: int, directory: Path) -> AsyncIterator[Run]:
+    """Run one chain of a few nodes so often that `size` nodes run; all runs are under way before the first ends."""
+    meeting, saver = Meeting(size // CONCURRENT_NODES), InMemorySaver()
+
+    async def together(state: Value) -> Value:
+        await meeting.all_here()
+        return {"value": state["value"] + 1}
+
+    graph = chain_graph(CONCURRENT_NODES, together)
+    chain = graph_run(graph, CONCURRENT_NODES, saver)
+
+    async def run() -> Outcome:
+        outcomes = await asyncio.gather(*[chain() for _ in range(meeting.size)])
+        return Outcome(sum(outcome.output for outcome in outcomes), saver)
+
+    yield run
+
+
 CASES: dict[str, Case] = {
     "chain": chain,
     "loop": loop,
     "dynamic": dynamic,
     "fan_out": fan_out_of(one),
     "sleep_fan_out": fan_out_of(sleep),
+    "parallel": parallel,
+    "concurrent": concurrent,
     "sqlite_chain": sqlite_chain,
+    "resume": resume,
+    "sqlite_resume": sqlite_resume,
+    "replay": replay,
 }

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic_graph import GraphBuilder, reduce_sum
 
-from benchmarks.case import SLEEP_S, Case, Outcome, Run
+from benchmarks.case import CONCURRENT_NODES, SLEEP_S, Case, Meeting, Outcome, Run
 
 
 async def add_one(ctx: Any) -> int:
@@ -46,14 +46,58 @@ def graph_run(builder: Any) -> Run:
     return run
 
 
-@asynccontextmanager
-async def chain(size: int, directory: Path) -> AsyncIterator[Run]:
-    """Run `size` nodes one after the other."""
+def chain_run(size: int, last: Any = add_one) -> Run:
+    """Build a graph of `size` different steps in a row."""
     builder = new_builder()
-    steps = [builder.step(add_one, node_id=f"n{index}") for index in range(size)]
+    steps = [builder.step(add_one if index < size - 1 else last, node_id=f"n{index}") for index in range(size)]
     stops = [builder.start_node, *steps, builder.end_node]
     for source, target in pairwise(stops):
         builder.add_edge(source, target)
+    return graph_run(builder)
+
+
+@asynccontextmanager
+async def chain(size: int, directory: Path) -> AsyncIterator[Run]:
+    """Run `size` nodes one after the other."""
+    yield chain_run(size)
+
+
+@asynccontextmanager
+async def concurrent(size: int, directory: Path) -> AsyncIterator[Run]:
+    """Run one chain of a few nodes so often that `size` nodes run; all runs are under way before the first ends."""
+    meeting = Meeting(size // CONCURRENT_NODES)
+
+    async def add_one_together(ctx: Any) -> int:
+        await meeting.all_here()
+        value: int = ctx.inputs
+        return value + 1
+
+    chain = chain_run(CONCURRENT_NODES, add_one_together)
+
+    async def run() -> Outcome:
+        outcomes = await asyncio.gather(*[chain() for _ in range(meeting.size)])
+        return Outcome(sum(outcome.output for outcome in outcomes), outcomes)
+
+    yield run
+
+
+@asynccontextmanager
+async def parallel(size: int, directory: Path) -> AsyncIterator[Run]:
+    """Run one step for each of `size` items, and add up what they return."""
+    builder = new_builder()
+
+    async def items(ctx: Any) -> list[int]:
+        return [1] * size
+
+    first = builder.step(items, node_id="items")
+    item = builder.step(one, node_id="item")
+    join = builder.join(reduce_sum, initial=0)
+    builder.add(
+        builder.edge_from(builder.start_node).to(first),
+        builder.edge_from(first).map().to(item),
+        builder.edge_from(item).to(join),
+        builder.edge_from(join).to(builder.end_node),
+    )
     yield graph_run(builder)
 
 
@@ -93,5 +137,7 @@ CASES: dict[str, Case] = {
     "chain": chain,
     "loop": loop,
     "fan_out": fan_out_of(one),
+    "parallel": parallel,
+    "concurrent": concurrent,
     "sleep_fan_out": fan_out_of(sleep),
 }

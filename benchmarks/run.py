@@ -11,13 +11,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.cells import Cell, Status
-from benchmarks.engines import ENGINES_BY_NAME, Engine
-from benchmarks.results import Results, cell_text, environment
+from benchmarks.engines import ENGINES_BY_NAME, OURS, Engine
+from benchmarks.quoting import write
+from benchmarks.results import Results, environment
 from benchmarks.rows import ROWS_BY_NAME, Row
+from benchmarks.table import cell_text, markdown
 
 HERE = Path(__file__).resolve().parent
+README = HERE.parent / "README.md"
 WALL_LIMIT_S = 300.0
 """A cell that takes longer is given up, however little CPU it used: it hangs."""
+TRY_S = 8.0
+"""A row isn't tried where one run of it would take more CPU seconds, judging by a smaller one."""
 
 
 def chosen(text: str | None, allowed: list[str], what: str) -> list[str]:
@@ -71,9 +76,27 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rows", help="comma-separated; all by default: " + ", ".join(ROWS_BY_NAME))
     parser.add_argument("--engines", help="comma-separated; all by default: " + ", ".join(ENGINES_BY_NAME))
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has the engines installed")
-    parser.add_argument("--output", type=Path, default=HERE, help="folder of results.json and results.md")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=HERE,
+        help="another folder for results.json and results.md; the README is left alone then",
+    )
     parser.add_argument("--dry", action="store_true", help="print the table and leave the results as they are")
     return parser.parse_args()
+
+
+def too_much(results: Results, row: Row, engine: Engine) -> str | None:
+    """Say why a row isn't tried for an engine, judging by the row before it; `None` when it is."""
+    before = results.get(row.after, engine.name) if row.after is not None else None
+    if before is None or row.after is None or engine.name == OURS:
+        return None
+    if before.status in (Status.OVER_LIMIT, Status.UNABLE, Status.SKIPPED):
+        return f"{before.status} in {row.after}"
+    at_least_s = (before.run_s or 0.0) * row.size / ROWS_BY_NAME[row.after].size
+    if at_least_s > TRY_S:
+        return f"one run would take {at_least_s:.0f} s of CPU or more, judging by {row.after}"
+    return None
 
 
 def measure_all(
@@ -86,18 +109,18 @@ def measure_all(
     failed = []
     for row in rows:
         for engine in engines:
-            before = results.get(row.after, engine.name) if row.after is not None else None
-            if before is not None and before.status in (Status.OVER_LIMIT, Status.UNABLE):
-                cell = Cell(Status.SKIPPED, detail=f"{before.status} in {row.after}, which is the same run")
+            reason = too_much(results, row, engine)
+            if reason is not None:
+                cell = Cell(Status.SKIPPED, detail=reason)
             else:
                 cell = measured_cell(python, engine, row)
             results.put(row, engine.name, cell)
-            if cell.status is Status.FAILED or (cell.status is Status.UNABLE and engine.name == "adk_nb"):
+            if cell.status is Status.FAILED or (cell.status is Status.UNABLE and engine.name == OURS):
                 failed.append(f"{row.name}, {engine.name}: {cell.detail}")
             said = str(cell.status) if cell.value is None else f"{cell_text(cell)} {row.unit}"
             print(f"{row.name:18} {engine.name:15} {said:>15}", flush=True)
         if save_to is not None:
-            results.save(save_to)
+            write(results, save_to, README if save_to == HERE else None)
     return failed
 
 
@@ -109,7 +132,7 @@ def main() -> int:
     results = Results.load(options.output / "results.json", environment(python_version(options.python)))
     failed = measure_all(results, options.python, rows, engines, None if options.dry else options.output)
     print()
-    print(results.markdown())
+    print(markdown(results))
     for line in failed:
         print("failed:", line, file=sys.stderr)
     return 1 if failed else 0

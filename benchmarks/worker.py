@@ -21,9 +21,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
-from benchmarks.case import SLEEP_S, Case, Run
+from benchmarks.case import SLEEP_S, Case, Resumable, Run
 from benchmarks.cells import Cell, Status
 from benchmarks.engines import ENGINES_BY_NAME, Engine
 from benchmarks.rows import ROWS_BY_NAME, Row
@@ -32,10 +33,14 @@ RUNS = 5
 SHORT_RUNS = 25
 SHORT_S = 0.3
 """Five runs are enough if they used this many CPU seconds together; up to 25 are taken if they didn't."""
+NEW_PROCESSES = 3
+"""So many new processes are enough: each of them imports its engine first."""
 RUN_LIMIT_S = 30.0
 """CPU seconds after which a run is given up."""
+BEGIN_LIMIT_S = 90.0
+"""CPU seconds after which the part of a run that isn't measured is given up."""
 ENOUGH_S = 6.0
-"""No further run is started once the measured ones have used this many CPU seconds."""
+"""No further run is started once the runs have used this many CPU seconds."""
 WATCH_S = 0.5
 WARM_UP_SIZE = 100
 
@@ -58,8 +63,8 @@ def per_node_us(cpu_s: float, row: Row) -> float:
 
 
 @contextmanager
-def limited(engine: Engine, row: Row) -> Iterator[None]:
-    """End the process with the cell "over limit" once the block has used too much CPU, whatever the engine is doing.
+def limited(engine: Engine, limit_s: float, cell: Cell) -> Iterator[None]:
+    """End the process with `cell` once the block has used so much CPU, whatever the engine is doing.
 
     A thread looks at the clock: a CPU interval timer would make Linux update the very clock that is read here only
     at its ticks, which loses runs of a few milliseconds.
@@ -69,9 +74,7 @@ def limited(engine: Engine, row: Row) -> Iterator[None]:
 
     def watch() -> None:
         while not finished.wait(WATCH_S):
-            if time.process_time() - started_s > RUN_LIMIT_S:
-                bound = per_node_us(RUN_LIMIT_S, row) if row.measure == "cpu_per_node" else None
-                cell = Cell(Status.OVER_LIMIT, value=bound, detail=f"stopped after {RUN_LIMIT_S:.0f} s of CPU")
+            if time.process_time() - started_s > limit_s:
                 print_cell(engine, cell)
                 sys.stdout.flush()
                 os._exit(0)
@@ -85,6 +88,24 @@ def limited(engine: Engine, row: Row) -> Iterator[None]:
         watcher.join()
 
 
+def run_limit(row: Row) -> Cell:
+    """Make the cell of a run that is given up: what it had used by then is a lower bound."""
+    bound = {"cpu_per_node": per_node_us(RUN_LIMIT_S, row), "cpu": RUN_LIMIT_S * 1e3}.get(row.measure)
+    return Cell(Status.OVER_LIMIT, value=bound, detail=f"stopped after {RUN_LIMIT_S:.0f} s of CPU")
+
+
+async def begin(engine: Engine, work: Resumable) -> str:
+    """Run the part that isn't measured, and return the id of the session that waits."""
+    detail = f"what has to run before wasn't done after {BEGIN_LIMIT_S:.0f} s of CPU"
+    with limited(engine, BEGIN_LIMIT_S, Cell(Status.OVER_LIMIT, detail=detail)):
+        return await work.begin()
+
+
+async def begun(engine: Engine, work: Run | Resumable) -> Run:
+    """Return what is measured, after what has to run before it."""
+    return partial(work.go_on, await begin(engine, work)) if isinstance(work, Resumable) else work
+
+
 def is_wanted(runs: int, spent_s: float) -> bool:
     """Say whether to run once more: five times, up to 25 if the runs are short, fewer if they are long."""
     if runs < RUNS:
@@ -95,25 +116,38 @@ def is_wanted(runs: int, spent_s: float) -> bool:
 async def measure_time(engine: Engine, case: Case, row: Row, directory: Path) -> Cell:
     """Warm up, then run the case again and again: the median of CPU time, or the best of wall time."""
     warm_up_size = min(row.size, WARM_UP_SIZE)
-    async with case(warm_up_size, directory) as run:
-        await checked(run, warm_up_size)
+    async with case(warm_up_size, directory) as work:
+        await checked(await begun(engine, work), warm_up_size)
     cpu_s: list[float] = []
     wall_s: list[float] = []
-    async with case(row.size, directory) as run:
-        while is_wanted(len(cpu_s), sum(cpu_s)):
+    spent_s = 0.0
+    async with case(row.size, directory) as work:
+        while is_wanted(len(cpu_s), spent_s):
+            cpu = time.process_time()
+            run = await begun(engine, work)
+            begun_s = time.process_time() - cpu
             gc.collect()
-            with limited(engine, row):
+            with limited(engine, RUN_LIMIT_S, run_limit(row)):
                 wall, cpu = time.perf_counter(), time.process_time()
                 await checked(run, row.size)
                 cpu_s.append(time.process_time() - cpu)
                 wall_s.append(time.perf_counter() - wall)
+            spent_s += begun_s + cpu_s[-1]
     if row.measure == "wall_over_ideal":
         values = [wall / SLEEP_S for wall in wall_s]
         value = min(values)
     else:
-        values = [per_node_us(cpu, row) for cpu in cpu_s]
+        values = [cpu * 1e3 if row.measure == "cpu" else per_node_us(cpu, row) for cpu in cpu_s]
         value = statistics.median(values)
-    return Cell(Status.MEASURED, value, min(values), max(values), len(values), best_wall_s=min(wall_s))
+    return Cell(
+        Status.MEASURED,
+        value,
+        min(values),
+        max(values),
+        len(values),
+        best_wall_s=min(wall_s),
+        run_s=spent_s / len(values),
+    )
 
 
 def resident_mib() -> float:
@@ -122,19 +156,41 @@ def resident_mib() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
+def peak_mib() -> float:
+    """Say how much memory of this process was resident at most, up to now (Linux)."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 2**10
+
+
 async def measure_memory(engine: Engine, case: Case, row: Row, directory: Path) -> Cell:
-    """Measure what stays resident after a run whose graph and history are still held, over a first run's."""
-    async with case(1, directory) as run:
-        await checked(run, 1)
+    """Measure what a run takes over the bare import: while its graph and history are held, or at its peak."""
     gc.collect()
     before = resident_mib()
-    async with case(row.size, directory) as run:
-        with limited(engine, row):
+    async with case(row.size, directory) as work:
+        run = await begun(engine, work)
+        with limited(engine, RUN_LIMIT_S, run_limit(row)):
             held = await checked(run, row.size)
         gc.collect()
-        value = resident_mib() - before
+        value = (peak_mib() if row.measure == "memory_peak" else resident_mib()) - before
         del held
     return Cell(Status.MEASURED, value, value, value, 1)
+
+
+async def measure_new_processes(engine: Engine, case: Case, row: Row, directory: Path) -> Cell:
+    """Begin runs here and let new processes, which have imported the engine but run nothing yet, go on with them."""
+    values = []
+    cpu = time.process_time()
+    for number in range(NEW_PROCESSES):
+        place = directory / str(number)
+        place.mkdir()
+        async with case(row.size, place) as work:
+            assert isinstance(work, Resumable)  # the row's case is one
+            waiting = await begin(engine, work)
+        command = [sys.executable, "-m", "benchmarks.new_process", engine.module, row.case, str(row.size)]
+        output = await asyncio.to_thread(subprocess.check_output, [*command, str(place), waiting], text=True)
+        values.append(float(output.split()[-1]))
+    run_s = (time.process_time() - cpu) / NEW_PROCESSES
+    return Cell(Status.MEASURED, statistics.median(values), min(values), max(values), len(values), run_s=run_s)
 
 
 def measure_first_run(engine: Engine, row: Row) -> Cell:
@@ -148,6 +204,14 @@ def measure_first_run(engine: Engine, row: Row) -> Cell:
     return Cell(Status.MEASURED, statistics.median(values), min(values), max(values), len(values))
 
 
+TAKES = {
+    "memory": measure_memory,
+    "memory_peak": measure_memory,
+    "cpu_in_new_process": measure_new_processes,
+}
+"""How a measure is taken, where it isn't by running a case again and again in one process."""
+
+
 def measure(engine: Engine, row: Row) -> Cell:
     """Measure one cell, or say why it can't be."""
     try:
@@ -158,10 +222,10 @@ def measure(engine: Engine, row: Row) -> Cell:
         return Cell(Status.NOT_OFFERED)
     if row.measure == "first_run":
         return measure_first_run(engine, row)
-    if row.measure == "memory" and not Path("/proc/self/statm").exists():
+    if row.measure in ("memory", "memory_peak") and not Path("/proc/self/statm").exists():
         return Cell(Status.SKIPPED, detail="resident memory is read from /proc, which this system hasn't")
+    take = TAKES.get(row.measure, measure_time)
     with tempfile.TemporaryDirectory() as directory:
-        take = measure_memory if row.measure == "memory" else measure_time
         return asyncio.run(take(engine, cases[row.case], row, Path(directory)))
 
 
