@@ -36,8 +36,8 @@ class SqliteSessionService(BaseSessionService):
 
     Every append is one transaction. Several processes may use one file at once; a session that another process has
     changed must be loaded again before it can be appended to. google-adk's service of the same name may use the file,
-    too: its tables `sessions` and `events` are views there. A file that google-adk or an earlier version made is brought
-    along when it is first written to, all at once or not at all.
+    too: its tables `sessions` and `events` are views there. A file that google-adk or an earlier version made is
+    brought along when it is first written to, all at once or not at all.
 
     Args:
         db_path: A file, `:memory:`, or an URL such as `sqlite:///sessions.db`. File and folders are made when
