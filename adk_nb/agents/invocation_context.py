@@ -1,5 +1,5 @@
 """ADK's place for `InvocationContext`."""
 
-from adk_nb.workflow.context import InvocationContext
+from adk_nb.workflow.invocation import InvocationContext
 
 __all__ = ["InvocationContext"]

@@ -14,7 +14,7 @@ from adk_nb.agents.base_agent import BaseAgent
 from adk_nb.agents.contents import conversation, input_content, last_turn
 from adk_nb.agents.instructions import fill
 from adk_nb.agents.output_schema import check_schema, parse_answer
-from adk_nb.agents.plugin_hooks import ask_with_plugins, plugins_of
+from adk_nb.agents.plugin_hooks import ask_with_plugins
 from adk_nb.errors import (
     ConfigurationError,
     InvalidAnswerError,
@@ -170,7 +170,7 @@ class LlmAgent(BaseAgent):
         return freeze(value, f"output of agent {self.name!r}")
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
-        plugins = plugins_of(ctx)
+        plugins = ctx.get_invocation_context().plugins
         if plugins is None:
             async with contextlib.aclosing(self._speak(ctx, node_input)) as events:
                 async for event in events:
@@ -243,7 +243,7 @@ class LlmAgent(BaseAgent):
         return last_turn(contents) if self.include_contents == "none" else contents
 
     async def _ask(self, ctx: Context, model: BaseLlm, request: LlmRequest) -> LlmResponse:
-        plugins = plugins_of(ctx)
+        plugins = ctx.get_invocation_context().plugins
         if plugins is None:
             return await self._ask_model(ctx, model, request)
         return await ask_with_plugins(plugins, ctx, request, lambda: self._ask_model(ctx, model, request))

@@ -14,12 +14,6 @@ _INHERITED = ("usage_metadata", "model_version")
 """What a response in place of another one tells of the call as that one does, unless it says something else."""
 
 
-def plugins_of(ctx: Context) -> Any:
-    """Return the plugin manager of a run, `None` when it has no plugins."""
-    manager = ctx.get_invocation_context().plugin_manager
-    return manager if manager is not None and manager.plugins else None
-
-
 async def ask_with_plugins(
     plugins: Any, ctx: Context, request: LlmRequest, ask: Callable[[], Awaitable[LlmResponse]]
 ) -> LlmResponse:

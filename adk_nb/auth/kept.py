@@ -27,7 +27,7 @@ def keep(run: RunKey, credential_key: str, credential: AuthCredential) -> None:
     _kept.setdefault(run, {})[credential_key] = credential
 
 
-def kept(run: RunKey, credential_key: str) -> AuthCredential | None:
+def recall(run: RunKey, credential_key: str) -> AuthCredential | None:
     """Return a run's credential, a copy of its own for each caller; `None` when nobody gave it in this process."""
     credential = _kept.get(run, {}).get(credential_key)
     return None if credential is None else credential.model_copy(deep=True)

@@ -8,7 +8,8 @@ from google.genai import types
 
 from adk_nb.events.event import Event
 from adk_nb.events.response import LlmResponse
-from adk_nb.workflow.context import Context, InvocationContext
+from adk_nb.workflow.context import Context
+from adk_nb.workflow.invocation import InvocationContext
 
 
 class BasePlugin:

@@ -12,7 +12,8 @@ from adk_nb.errors import ConfigurationError, PluginError, one_of
 from adk_nb.events.event import Event
 from adk_nb.events.response import LlmResponse
 from adk_nb.plugins.base_plugin import BasePlugin
-from adk_nb.workflow.context import Context, InvocationContext
+from adk_nb.workflow.context import Context
+from adk_nb.workflow.invocation import InvocationContext
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from adk_nb.events.event import Event
 from adk_nb.events.event_actions import EventActions
-from adk_nb.workflow.context import InvocationContext
+from adk_nb.workflow.invocation import InvocationContext
 
 if TYPE_CHECKING:
     from adk_nb.plugins.plugin_manager import PluginManager

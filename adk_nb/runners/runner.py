@@ -22,8 +22,8 @@ from adk_nb.runners.rewind import rewind_event
 from adk_nb.runners.threaded import read_on_thread
 from adk_nb.runners.turn import Turn, message_of
 from adk_nb.workflow.build import build_root
-from adk_nb.workflow.context import InvocationContext
 from adk_nb.workflow.engine import OnRun
+from adk_nb.workflow.invocation import InvocationContext
 from adk_nb.workflow.run_config import RunConfig
 
 

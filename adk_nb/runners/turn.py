@@ -20,8 +20,8 @@ from adk_nb.runners.call import Call, Opening
 from adk_nb.runners.review import Reviewer
 from adk_nb.runners.sealing import sealing_events
 from adk_nb.workflow.channel import Channel
-from adk_nb.workflow.context import InvocationContext
 from adk_nb.workflow.engine import Engine, OnRun
+from adk_nb.workflow.invocation import InvocationContext
 
 if TYPE_CHECKING:
     from adk_nb.plugins.plugin_manager import PluginManager

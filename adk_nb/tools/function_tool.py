@@ -91,7 +91,8 @@ class FunctionTool(BaseTool):
         if "generator" in self.signature.style:
             spoken = FunctionNode(self._spoken(values, tool_context), name=node_name(self.name))
             return await tool_context.run_node(spoken, use_sub_branch=True)
-        if self.signature.style == "plain" and _is_off_loop(tool_context):
+        is_off_loop = getattr(tool_context, "is_off_loop", False)  # people also call a tool with a context of their own
+        if self.signature.style == "plain" and is_off_loop:
             result = await call_in_thread(tool_context, functools.partial(self._call, values))
         else:
             result = self._call(values, tool_context)
@@ -162,12 +163,6 @@ def _name_of(func: Any) -> str:
     if name == "<lambda>":
         raise ConfigurationError("A lambda has no name for a model to call it by: write the tool with def.")
     return name
-
-
-def _is_off_loop(tool_context: Any) -> bool:
-    """Say whether a sync function would keep others, or its own node's timeout, from their turn on the event loop."""
-    node = getattr(tool_context, "node", None)  # a tool can also be called with nothing around it
-    return getattr(tool_context, "is_off_loop", False) or getattr(node, "timeout", None) is not None
 
 
 def _description_of(func: Any) -> str:

@@ -69,29 +69,29 @@ class ToolNode(BaseNode):
         args = self.arguments(ctx, node_input)
         ctx.function_call_id = new_id()
         given = approval(ctx)
-        manager = ctx.get_invocation_context().plugin_manager
-        if manager is None or not manager.plugins:
+        plugins = ctx.get_invocation_context().plugins
+        if plugins is None:
             result = await self._carried_out(ctx, args, is_approved=given is not None)
         else:
-            result = await self._overseen(ctx, args, manager, is_approved=given is not None)
+            result = await self._overseen(ctx, args, plugins, is_approved=given is not None)
         if result is None or isinstance(result, types.Content):
             return event_of(output=self.checked_output(result))
         return result
 
-    async def _overseen(self, ctx: Context, args: dict[str, Any], manager: Any, *, is_approved: bool) -> Any:
+    async def _overseen(self, ctx: Context, args: dict[str, Any], plugins: Any, *, is_approved: bool) -> Any:
         """Call the tool with plugins around it; a question isn't a result, so that no plugin sees it."""
         what: dict[str, Any] = {"tool": self.tool, "tool_args": args, "tool_context": ctx}
-        result = await manager.run_before_tool_callback(**what)
+        result = await plugins.run_before_tool_callback(**what)
         if result is None:
             try:
                 result = await self._carried_out(ctx, args, is_approved=is_approved)
             except Exception as error:  # whatever the tool raises, a plugin may have a result in its place
-                result = await manager.run_on_tool_error_callback(**what, error=error)
+                result = await plugins.run_on_tool_error_callback(**what, error=error)
                 if result is None:
                     raise
             if isinstance(result, (RequestInput, Event)):
                 return result
-        changed = await manager.run_after_tool_callback(**what, result=result)
+        changed = await plugins.run_after_tool_callback(**what, result=result)
         return result if changed is None else changed
 
     async def _carried_out(self, ctx: Context, args: dict[str, Any], *, is_approved: bool) -> Any:
@@ -105,7 +105,7 @@ class ToolNode(BaseNode):
 
     def _asked(self, ctx: Context, args: dict[str, Any]) -> Any:
         """Return the question that the tool asked while it was called, taken out of what goes with the next event."""
-        if "actions" not in vars(ctx) or ctx.function_call_id is None:
+        if not ctx.has_actions or ctx.function_call_id is None:
             return None
         wanted = ctx.actions.requested_auth_configs.pop(ctx.function_call_id, None)
         asked = ctx.actions.requested_tool_confirmations.pop(ctx.function_call_id, None)

@@ -6,107 +6,26 @@ import asyncio
 import copy
 import functools
 import uuid
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from google.genai import types
 
-from adk_nb.auth.kept import RunKey, keep, kept, run_key
 from adk_nb.errors import WorkflowDataError
 from adk_nb.events.event_actions import EventActions
 from adk_nb.events.record import NodeRun, Question
 from adk_nb.events.state import State
-from adk_nb.workflow.limits import Allowance
-from adk_nb.workflow.ports import SessionLike
+from adk_nb.workflow.invocation import InvocationContext
 from adk_nb.workflow.run_config import RunConfig
 from adk_nb.workflow.services import Services
 from adk_nb.workflow.threads import Threads
 from adk_nb.workflow.tool_call import ToolCall
 
 if TYPE_CHECKING:
-    from adk_nb.auth.auth_credential import AuthCredential
-    from adk_nb.auth.auth_tool import AuthConfig
     from adk_nb.workflow.graph import Graph
     from adk_nb.workflow.nodes import BaseNode
-
-
-class InvocationContext:
-    """What all nodes of one call of the runner share."""
-
-    def __init__(
-        self,
-        *,
-        invocation_id: str,
-        session: SessionLike,
-        root: BaseNode,
-        user_content: types.Content | None = None,
-        run_config: RunConfig | None = None,
-        artifact_service: Any = None,
-        memory_service: Any = None,
-        credential_service: Any = None,
-        plugin_manager: Any = None,
-    ) -> None:
-        """Hold what is shared; only a runner makes one."""
-        self.invocation_id = invocation_id
-        self.session = session
-        self.root = root
-        self.user_content = user_content
-        self.run_config = run_config or RunConfig()
-        self.allowance = Allowance(self.run_config.limits, self.run_config.prices)
-        self.llm_calls = 0
-        self.writers: dict[str, str] = {}
-        """Path of the node run that last stored a key of the state, for keys stored in this call."""
-        self.plugin_manager = plugin_manager
-        self.is_aborted = False
-        """Someone wants the run to stop."""
-        self.on_abort: Callable[[], None] | None = None
-        """Stops the nodes; set by the runner."""
-        self.artifact_service = artifact_service
-        self.memory_service = memory_service
-        self.credential_service = credential_service
-
-    def abort(self) -> None:
-        """Stop the run: its nodes are cancelled, the history says so, and its stream ends without an error."""
-        if not self.is_aborted:
-            self.is_aborted = True
-            if self.on_abort is not None:
-                self.on_abort()
-
-    @functools.cached_property
-    def threads(self) -> Threads:
-        """Where sync functions work that must not block the event loop; made when the first one is called."""
-        config = self.run_config.tool_thread_pool_config
-        return Threads() if config is None else Threads(config.max_workers)
-
-    def close_threads(self) -> None:
-        """Let the threads end."""
-        if "threads" in vars(self):
-            self.threads.close()
-
-    @property
-    def app_name(self) -> str:
-        """The session's app."""
-        return self.session.app_name
-
-    @property
-    def user_id(self) -> str:
-        """The session's user."""
-        return self.session.user_id
-
-    def credential(self, credential_key: str) -> AuthCredential | None:
-        """Return a credential that a person gave in this run, while this process lived; `None` when there is none."""
-        return kept(self.run_key, credential_key)
-
-    def keep_credential(self, auth_config: AuthConfig, credential: AuthCredential) -> None:
-        """Keep a credential in this process for the rest of the run."""
-        keep(self.run_key, auth_config.key, credential)
-
-    @property
-    def run_key(self) -> RunKey:
-        """What names this run in the process."""
-        return run_key(self.session, self.invocation_id)
 
 
 @dataclass(slots=True)
@@ -245,6 +164,11 @@ class Context(ToolCall, Services, ReadonlyContext):
         """What the node wants done besides its output; it goes with the node's next event."""
         return EventActions()
 
+    @property
+    def has_actions(self) -> bool:
+        """Something may have been written to `actions` since the node's last event."""
+        return "actions" in self.__dict__
+
     def take_actions(self) -> EventActions | None:
         """Return what was written to `actions` since the last call, `None` when it wasn't touched."""
         actions: EventActions | None = self.__dict__.pop("actions", None)
@@ -252,7 +176,7 @@ class Context(ToolCall, Services, ReadonlyContext):
 
     @property
     def is_off_loop(self) -> bool:
-        """The node's sync function has to work in a thread, as others may want the event loop meanwhile."""
+        """A sync function has to work in a thread, as others want the event loop meanwhile, or a timeout its clock."""
         return self._place.is_off_loop
 
     @property

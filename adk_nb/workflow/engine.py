@@ -19,11 +19,12 @@ from adk_nb.events.read_only import thawed
 from adk_nb.events.record import NodeRun, Status
 from adk_nb.events.values import snapshot
 from adk_nb.workflow.checkpoints import Checkpoints
-from adk_nb.workflow.context import Context, InvocationContext, Place
+from adk_nb.workflow.context import Context, Place
 from adk_nb.workflow.decide import Command, Ended, decide, find_ready
 from adk_nb.workflow.execution import Execution
 from adk_nb.workflow.failures import first_child_failure, origin, own_failure, said
 from adk_nb.workflow.graph_run import kept
+from adk_nb.workflow.invocation import InvocationContext
 from adk_nb.workflow.nodes import BaseNode
 from adk_nb.workflow.ports import RunLog
 from adk_nb.workflow.publish import Review, enrich, enrich_reviewed, is_empty
@@ -214,7 +215,7 @@ class Engine:
         """Run the body once; return the event that is to be stored with the end of the run."""
         node, run = execution.node, execution.run
         check = state_check(execution.state_schemas, node)
-        place = Place(run, number, execution, check, execution.is_off_loop)
+        place = Place(run, number, execution, check, execution.is_off_loop or node.timeout is not None)
         context = execution.context = Context(self.invocation, node=node, place=place)
         node_input, last = snapshot(run.input), None
         try:
@@ -243,7 +244,7 @@ class Engine:
         if (
             (outcome.has_output and not outcome.is_published)
             or not outcome.is_route_sent
-            or (last is None and (context.state.has_delta() or "actions" in vars(context)))
+            or (last is None and (context.state.has_delta() or context.has_actions))
         ):
             return await self._closing_event(execution, context, last)
         is_silence = last is not None and not node.tells_silence and is_empty(last, self.invocation.run_config)

@@ -141,7 +141,7 @@ class FunctionNode(BaseNode):
             instead = await self._at_the_gates(ctx, node_input)
             if instead is not None:
                 return instead
-        if (ctx.is_off_loop or self.timeout is not None) and self.signature.style == "plain":
+        if ctx.is_off_loop and self.signature.style == "plain":
             result = await call_in_thread(ctx, self._starting(ctx, node_input))
         else:
             result = self._started(ctx, node_input)
@@ -166,7 +166,7 @@ class FunctionNode(BaseNode):
                 yield instead
                 return
         is_async = self.signature.style == "async generator"
-        if is_async or ctx.is_off_loop or self.timeout is not None:
+        if is_async or ctx.is_off_loop:
             started = (
                 self._started(ctx, node_input) if is_async else iterate_in_thread(ctx, self._starting(ctx, node_input))
             )

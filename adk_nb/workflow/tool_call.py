@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from adk_nb.auth.auth_credential import AuthCredential
     from adk_nb.auth.auth_tool import AuthConfig
     from adk_nb.events.event_actions import EventActions
-    from adk_nb.workflow.context import InvocationContext
+    from adk_nb.workflow.invocation import InvocationContext
 
 
 class ToolCall:

@@ -11,7 +11,7 @@ from adk_nb.apps import App, ResumabilityConfig
 from adk_nb.events import Event
 from adk_nb.plugins import BasePlugin
 from adk_nb.runners import Runner
-from adk_nb.workflow.context import InvocationContext
+from adk_nb.workflow.invocation import InvocationContext
 from tests.workflow.driving import Conversation, user_text
 
 

@@ -17,7 +17,7 @@ from adk_nb.plugins import BasePlugin, PluginManager
 from adk_nb.runners import InMemoryRunner, Runner
 from adk_nb.sessions import InMemorySessionService
 from adk_nb.workflow import RetryConfig, Workflow, node
-from adk_nb.workflow.context import InvocationContext
+from adk_nb.workflow.invocation import InvocationContext
 from tests.runners.talking import AppTalk, Editor, Recorder
 from tests.workflow.driving import lines, outputs, run, user_text
 
