@@ -43,6 +43,8 @@ class Invocation:
         """Records by path, in the order in which they were first heard of."""
         self.seen: dict[str, int] = {}
         """Number of the event that first told of a path."""
+        self.order: list[str] = []
+        """Paths of the runs of graphs that were walked, in the order of creation."""
         self.ended: dict[str, int] = {}
         """Number of the event that told last how a run ended, or gave its last answer."""
         self.askers: dict[str, str] = {}
@@ -248,11 +250,11 @@ class _Told:
         self.invocation.ended[run.path] = self.number
 
     def _end_attempt(self, run: NodeRun, error_type: str | None = None, error_message: str | None = None) -> None:
-        before = run.attempts
-        if before and before[-1].error_type is None:  # a run that goes on after a word of its own
-            began, before = before[-1].started_at, before[:-1]
+        before, answered = run.attempts, last_answer(run)
+        if before and before[-1].error_type is None and not answered > (before[-1].ended_at or 0.0):
+            began, before = before[-1].started_at, before[:-1]  # a try that goes on after a word of its own
         else:
-            began = (before[-1].ended_at if before else run.started_at) or self.event.timestamp
+            began = answered or (before[-1].ended_at if before else run.started_at) or self.event.timestamp
         run.attempts = (*before, Attempt(began, self.event.timestamp, error_type, error_message))
 
     def _ask(self, run: NodeRun, asked: Asked) -> None:
@@ -270,6 +272,7 @@ class _Told:
             )
         )
         run.output = None
+        self._end_attempt(run)
         self.invocation.askers[asked.interrupt_id] = self.invocation.open[asked.interrupt_id] = run.path
         self.invocation.ended.pop(run.path, None)
 
@@ -294,6 +297,11 @@ class _Told:
         self.invocation.ended[run.path] = self.number
         for above in _paths_above(run.path):
             self._go_on_above(self._run(above))
+
+
+def last_answer(run: NodeRun) -> float:
+    """Return when a run got its last answer, 0.0 when it has none."""
+    return max((question.answered_at or 0.0 for question in run.questions), default=0.0)
 
 
 def _paths_above(path: str) -> Iterator[str]:

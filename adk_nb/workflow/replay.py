@@ -20,7 +20,7 @@ from adk_nb.events.record import NodeRun, Status, open_ids
 from adk_nb.events.values import freeze
 from adk_nb.workflow.decide import Begun, Command, Continued, Ended, Keep, Settle, Start, decide
 from adk_nb.workflow.graph import Graph
-from adk_nb.workflow.history import CHECKPOINT_COMPLETED, ENDED, History, Invocation, stand_by
+from adk_nb.workflow.history import CHECKPOINT_COMPLETED, ENDED, History, Invocation, last_answer, stand_by
 from adk_nb.workflow.limits import Allowance, Limits
 from adk_nb.workflow.nodes import BaseNode
 from adk_nb.workflow.run_state import GraphState
@@ -90,20 +90,32 @@ def walk_again(state: GraphState, holder: NodeRun, told: Iterable[NodeRun]) -> l
 
 
 def _end_of(run: NodeRun) -> float:
-    answered = [question.answered_at for question in run.questions if question.answered_at is not None]
-    return run.ended_at or max(answered, default=math.inf)
+    return run.ended_at or last_answer(run) or math.inf
 
 
 def _runs_of(invocation: Invocation, root: BaseNode | None) -> list[NodeRun]:
-    if not invocation.is_whole:
-        invocation.settle()
-        _walk_root(invocation, root)
-    return list(invocation.runs.values())
-
-
-def _walk_root(invocation: Invocation, root: BaseNode | None) -> None:
+    if invocation.is_whole:
+        return list(invocation.runs.values())
+    invocation.settle()
     if root is None:
-        return
+        _guess_answered(invocation)
+    else:
+        _walk_root(invocation, root)
+    roots = [path for path, run in invocation.runs.items() if not run.parent]
+    paths = dict.fromkeys([*roots, *invocation.order, *invocation.runs])
+    # Of runs that only events tell of, the first event is as near as one comes to their creation.
+    return sorted(map(invocation.runs.__getitem__, paths), key=lambda run: run.created_at or run.started_at or 0.0)
+
+
+def _guess_answered(invocation: Invocation) -> None:
+    """Take a run as ended by its answers when others went on after them, as its node isn't known."""
+    last = max(invocation.ended.values(), default=0)
+    for run in invocation.runs.values():
+        if run.status is Status.PENDING and run.questions and invocation.ended.get(run.path, last) < last:
+            _take_answers(run)
+
+
+def _walk_root(invocation: Invocation, root: BaseNode) -> None:
     run = invocation.root_run(root.name)
     if run is None:
         return
@@ -215,13 +227,14 @@ class Walk:
             self.kept[run.path] = run
             run.created_at = run.created_at or self._now or self.known.began_at
             self.known.runs.setdefault(run.path, run)
+            self.known.order.append(run.path)
 
     def _start(self, run: NodeRun) -> None:
         self._started.add(run.path)
         found = self.known.runs[run.path]
         is_known = found is not run
         if is_known:
-            _fill_in(run, found)
+            _fill_in(run, found, self._now or run.created_at)
         self.known.runs[run.path] = run
         self.known.seen.setdefault(run.path, self.last)
         node = self.state.graph.node(run.name)
@@ -301,6 +314,7 @@ class Walk:
             if run.status not in ENDED:
                 return False
         else:
+            run.started_at = run.started_at or run.created_at
             run.complete(self._now)
         self.known.ended.setdefault(run.path, self.last)
         self._end(run)
@@ -317,11 +331,13 @@ _FROM_DECIDE = frozenset({"held_for", "rounds", "follows"})
 _FIELDS = tuple(field.name for field in fields(NodeRun) if field.name not in _FROM_DECIDE)
 
 
-def _fill_in(run: NodeRun, found: NodeRun) -> None:
+def _fill_in(run: NodeRun, found: NodeRun, now: float) -> None:
     """Say in the record of a run that `decide` has started what is known of it."""
     if found.is_told:
         run.take_over(found)
-        run.started_at = run.created_at
+        run.started_at = now
+        if run.attempts:  # its first event was all that told of its start
+            run.attempts = (run.attempts[0]._replace(started_at=now), *run.attempts[1:])
         return
     for name in _FIELDS:
         setattr(run, name, getattr(found, name))
@@ -337,4 +353,4 @@ def _is_answered(node: BaseNode, run: NodeRun) -> bool:
 def _take_answers(run: NodeRun) -> None:
     answers = run.answers
     run.output = next(iter(answers.values())) if len(answers) == 1 else answers
-    run.complete(max(question.answered_at or 0.0 for question in run.questions))
+    run.complete(last_answer(run))
