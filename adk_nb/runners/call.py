@@ -33,6 +33,12 @@ class Opening:
     is_new: bool = False
     """A new run begins."""
 
+    @property
+    def message(self) -> types.Content | None:
+        """The message that the run began with."""
+        given = self.run.input
+        return given if isinstance(given, types.Content) else None
+
 
 @dataclass
 class Call:

@@ -20,7 +20,7 @@ from adk_nb.runners.held_sessions import HeldSessions
 from adk_nb.runners.printing import printed_lines
 from adk_nb.runners.rewind import rewind_event
 from adk_nb.runners.threaded import read_on_thread
-from adk_nb.runners.turn import Turn, message_of
+from adk_nb.runners.turn import Turn
 from adk_nb.workflow.build import build_root
 from adk_nb.workflow.engine import OnRun
 from adk_nb.workflow.invocation import InvocationContext
@@ -340,7 +340,7 @@ class Runner:
                 invocation_id=opening.run.invocation_id,
                 session=session,
                 root=self.agent,
-                user_content=message_of(opening),
+                user_content=opening.message,
                 run_config=run_config,
                 artifact_service=self.artifact_service,
                 memory_service=self.memory_service,

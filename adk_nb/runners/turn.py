@@ -94,10 +94,9 @@ class Turn:
                 opening = self.opening = await self.call.open_with(message)
                 event = opening.user_event
                 self.invocation.invocation_id = opening.run.invocation_id
-                self.invocation.user_content = message_of(opening)
+                self.invocation.user_content = opening.message
         if event is not None:
-            if metadata := self.invocation.run_config.custom_metadata:
-                event.custom_metadata = dict(metadata)
+            self.invocation.run_config.mark(event)
             _write_live(self.invocation.session, event)
         if event is not None or opening.changed:
             await self.call.log.append(event, opening.changed)
@@ -111,7 +110,8 @@ class Turn:
 
     def start(self, abort_signal: asyncio.Event | None) -> asyncio.Task[None]:
         """Begin to run in a task of its own, which raises what the run fails with."""
-        self.invocation.on_abort = self._stop_soon(asyncio.get_running_loop())
+        loop = asyncio.get_running_loop()
+        self.invocation.on_abort = lambda: loop.call_soon_threadsafe(self._stop_nodes)  # a node may abort in a thread
         if abort_signal is not None and abort_signal.is_set():
             self.invocation.abort()
         task = self._task = asyncio.create_task(self._perform(), context=self._context)
@@ -203,8 +203,7 @@ class Turn:
 
     async def _reviewed(self, event: Event) -> None:
         """Complete an event of the runner's own, and let plugins change it."""
-        if metadata := self.invocation.run_config.custom_metadata:
-            event.custom_metadata = dict(metadata)
+        self.invocation.run_config.mark(event)
         if self._reviewer is not None:
             await self._reviewer.review(event)
             self._reviewer.show(event)
@@ -218,10 +217,6 @@ class Turn:
             self._plugin_error = self._plugin_error or error
             self._stop_nodes()
             await asyncio.get_running_loop().create_future()  # the node is stopped here, with all the others
-
-    def _stop_soon(self, loop: asyncio.AbstractEventLoop) -> Any:
-        """Return what stops the nodes, from whichever thread it is called."""
-        return lambda: loop.call_soon_threadsafe(self._stop_nodes)
 
     def _stop_nodes(self) -> None:
         if self._is_running_nodes and self._task is not None and not self._task.done():
@@ -246,12 +241,6 @@ class Turn:
     async def _in_context(self, hook: Coroutine[Any, Any, T]) -> T:
         """Run a plugin's hook as a part of the run, so that it can't start another run of the same session."""
         return await asyncio.create_task(hook, context=self._context)
-
-
-def message_of(opening: Opening) -> types.Content | None:
-    """Return the message that a run began with."""
-    message = opening.run.input
-    return message if isinstance(message, types.Content) else None
 
 
 def _write_live(session: Any, event: Event) -> None:

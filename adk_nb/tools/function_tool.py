@@ -16,7 +16,7 @@ from adk_nb.tools.base_tool import BaseTool, missing_arguments
 from adk_nb.tools.declaration import declaration_of
 from adk_nb.tools.tool_node import node_name
 from adk_nb.workflow.functions import FunctionNode
-from adk_nb.workflow.gates import Requirement, is_required
+from adk_nb.workflow.gates import Requirement, check_requirement, is_required
 from adk_nb.workflow.signature import ABSENT, Parameter, Signature, innermost, read_signature
 from adk_nb.workflow.sync_calls import call_in_thread
 
@@ -47,11 +47,7 @@ class FunctionTool(BaseTool):
             require_confirmation: Ask a person before each call, or when a function of the same arguments says so.
         """
         super().__init__(name=_name_of(func), description=_description_of(func))
-        if not isinstance(require_confirmation, bool) and not callable(require_confirmation):
-            raise ConfigurationError(
-                f"Tool {self.name!r} has require_confirmation={require_confirmation!r:.60}: give True, False, or a "
-                f"function of its arguments that says whether this call needs an approval."
-            )
+        check_requirement(f"Tool {self.name!r}", require_confirmation)
         self.func = func
         self.require_confirmation = require_confirmation
 

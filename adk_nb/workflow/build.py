@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from adk_nb.errors import WorkflowConfigurationError
-from adk_nb.workflow.functions import FunctionNode
+from adk_nb.workflow.functions import Binding, FunctionNode
 from adk_nb.workflow.gates import Requirement
 from adk_nb.workflow.nodes import START, START_NAME, BaseNode, node_like_error
 from adk_nb.workflow.parallel import OnError, ParallelWorker, check_options
@@ -41,9 +41,6 @@ def build_node(item: Any) -> BaseNode:
     if callable(item):
         return FunctionNode(func=item)
     raise node_like_error(item)
-
-
-Binding = Literal["state", "node_input"]
 
 
 @overload

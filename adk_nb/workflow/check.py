@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import PydanticUserError
 
 from adk_nb.errors import GraphValidationError
+from adk_nb.workflow.functions import FunctionNode
+from adk_nb.workflow.loops import behind
 from adk_nb.workflow.nodes import DEFAULT_ROUTE, START_NAME, BaseNode, JoinNode, adapter_for
 
 if TYPE_CHECKING:
@@ -69,13 +71,7 @@ def _start_has_no_routes(graph: Graph) -> None:
 
 
 def _all_are_reachable(graph: Graph) -> None:
-    seen = {START_NAME}
-    todo = [START_NAME]
-    while todo:
-        for name in graph.outgoing(todo.pop()).ranked:
-            if name not in seen:
-                seen.add(name)
-                todo.append(name)
+    seen = {START_NAME} | behind([START_NAME], graph.following)
     lost = sorted(node.name for node in graph.nodes if node.name not in seen)
     if lost:
         raise _fail(
@@ -190,7 +186,7 @@ def _nodes_agree(graph: Graph) -> None:
 
 def _is_worked_out(node: BaseNode, schema: Any) -> bool:
     """Say whether a schema only tells what the keys of a function's input are called, which its call checks."""
-    return isinstance(schema, dict) and getattr(node, "parameter_binding", None) == "node_input"
+    return isinstance(schema, dict) and isinstance(node, FunctionNode) and node.parameter_binding == "node_input"
 
 
 def _same_shape(one: Any, other: Any) -> bool:

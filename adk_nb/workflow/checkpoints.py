@@ -43,11 +43,11 @@ class Checkpoints:
         self._publish = publish
 
     async def started(self, graph: GraphRun, run: NodeRun) -> None:
-        """A node of a graph starts."""
+        """Tell that a node of a graph starts."""
         await self._write(graph, {run.name: _entry(run)})
 
     async def ended(self, graph: GraphRun, run: NodeRun, commands: Sequence[Command]) -> None:
-        """A node of a graph has ended or waits.
+        """Tell that a node of a graph has ended or waits, or that its graph pauses with it.
 
         Args:
             graph: The graph.
@@ -60,7 +60,7 @@ class Checkpoints:
             await self._write(graph, {run.name: _entry(run)})
 
     async def finished(self, graph: GraphRun) -> None:
-        """A graph has come to its end."""
+        """Tell that a graph has come to its end."""
         await self._publish(_event(graph, EventActions(end_of_agent=True)))
 
     async def _write(self, graph: GraphRun, nodes: dict[str, Any]) -> None:

@@ -366,8 +366,7 @@ class Engine:
 
     async def _publish(self, event: Event) -> None:
         """Store and deliver an event that belongs to no node run."""
-        if self.invocation.run_config.custom_metadata:
-            event.custom_metadata = dict(self.invocation.run_config.custom_metadata)
+        self.invocation.run_config.mark(event)
         if self.review is not None:
             await self.review(event)
             self.invocation.session.state.update(event.actions.state_delta)

@@ -47,6 +47,10 @@ if TYPE_CHECKING:
     from adk_nb.workflow.context import Context
 
 
+Binding = Literal["state", "node_input"]
+"""Where a function's arguments come from: the session state, or the keys of its input."""
+
+
 class FunctionNode(BaseNode):
     """A Python callable as a node: function, coroutine, generator, method, partial or callable object.
 
@@ -65,7 +69,7 @@ class FunctionNode(BaseNode):
     kind: ClassVar[Kind] = "function"
 
     func: Callable[..., Any] = Field(repr=False)
-    parameter_binding: Literal["state", "node_input"] = "state"
+    parameter_binding: Binding = "state"
     """Where arguments other than `node_input` come from: the session state, or the keys of the input."""
     require_confirmation: bool | Callable[..., Any] = Field(default=False, repr=False)
     """Ask a person before the function is called: always, or when a function of the same arguments says so. A refused
@@ -81,7 +85,7 @@ class FunctionNode(BaseNode):
         rerun_on_resume: bool = False,
         retry_config: RetryConfig | None = None,
         timeout: float | None = None,
-        parameter_binding: Literal["state", "node_input"] = "state",
+        parameter_binding: Binding = "state",
         state_schema: type[BaseModel] | None = None,
         require_confirmation: Requirement = False,
         auth_config: AuthConfig | None = None,

@@ -30,7 +30,7 @@ Requirement = bool | Callable[..., Any]
 
 CONFIRMATION_ID = "wf_tool_confirmation:"
 CREDENTIAL_ID = "wf_auth:"
-_DYNAMIC = "confirmation_payload"
+_OWN_PAYLOAD = "confirmation_payload"
 """Key in the payload of a question that the body itself asked with `ctx.request_confirmation`."""
 
 
@@ -45,11 +45,7 @@ def check_gates(name: str, require_confirmation: Any, auth_config: Any, rerun_on
     Raises:
         WorkflowConfigurationError: one is of the wrong type, or the node doesn't run again after an answer.
     """
-    if not isinstance(require_confirmation, bool) and not callable(require_confirmation):
-        raise WorkflowConfigurationError(
-            f"Node {name!r} has require_confirmation={require_confirmation!r:.60}: give True, False, or a function of "
-            f"its arguments that says whether this call needs an approval."
-        )
+    check_requirement(f"Node {name!r}", require_confirmation)
     if auth_config is not None and not isinstance(auth_config, AuthConfig):
         raise WorkflowConfigurationError(
             f"Node {name!r} has auth_config of type {type(auth_config).__name__}: give adk_nb.auth.AuthConfig(...)."
@@ -65,6 +61,22 @@ def check_gates(name: str, require_confirmation: Any, auth_config: Any, rerun_on
             )
 
 
+def check_requirement(who: str, require_confirmation: Any) -> None:
+    """Refuse what doesn't say whether a call needs an approval.
+
+    Args:
+        who: The node or tool, for the error.
+        require_confirmation: What was given.
+    Raises:
+        WorkflowConfigurationError: it is neither a bool nor a function.
+    """
+    if not isinstance(require_confirmation, bool) and not callable(require_confirmation):
+        raise WorkflowConfigurationError(
+            f"{who} has require_confirmation={require_confirmation!r:.60}: give True, False, or a function of its "
+            f"arguments that says whether this call needs an approval."
+        )
+
+
 def approval(ctx: Context) -> ToolConfirmation | None:
     """Return the answer to this run's confirmation, and show it to the body; `None` when there is none."""
     question = ctx.newest_question(CONFIRMATION_ID + ctx.node_path)
@@ -77,7 +89,7 @@ def approval(ctx: Context) -> ToolConfirmation | None:
 def is_refused(ctx: Context) -> bool:
     """Say whether a person refused the call before it was made; a call that asked itself sees the answer itself."""
     question = ctx.newest_question(CONFIRMATION_ID + ctx.node_path)
-    if question is None or not question.is_answered or _DYNAMIC in (question.payload or {}):
+    if question is None or not question.is_answered or _OWN_PAYLOAD in (question.payload or {}):
         return False
     return not question.answer["confirmed"]
 
@@ -134,7 +146,7 @@ def confirmation_request(
     """
     payload: dict[str, Any] = {"tool_name": name, "args": {key: _shown(value) for key, value in arguments.items()}}
     if asked is not None:
-        payload[_DYNAMIC] = asked.payload
+        payload[_OWN_PAYLOAD] = asked.payload
     return RequestInput(
         interrupt_id=CONFIRMATION_ID + ctx.node_path,
         message=asked.hint if asked is not None and asked.hint else f"May {name}() run? Approve or reject it.",

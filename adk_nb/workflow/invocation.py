@@ -49,7 +49,7 @@ class InvocationContext:
         self.plugin_manager = plugin_manager
         self.is_aborted = False
         """Someone wants the run to stop."""
-        self.on_abort: Callable[[], None] | None = None
+        self.on_abort: Callable[[], object] | None = None
         """Stops the nodes; set by the runner."""
         self.artifact_service = artifact_service
         self.memory_service = memory_service

@@ -88,8 +88,7 @@ def _place(execution: Execution, context: Context, event: Event) -> None:
     )
     if execution.isolation_scope is not None and event.isolation_scope is None:
         event.isolation_scope = execution.isolation_scope
-    if context.run_config.custom_metadata:
-        event.custom_metadata = {**context.run_config.custom_metadata, **(event.custom_metadata or {})}
+    context.run_config.mark(event)
     if not event.partial:
         pending = context.take_actions()
         if pending is not None:
@@ -214,7 +213,7 @@ def _take_out_asked(execution: Execution, event: Event) -> None:
     run = execution.run
     for asked in list(questions_in(event)):
         if chose_its_id(asked.interrupt_id):
-            is_known = any(one.interrupt_id == asked.interrupt_id for one in run.open_questions)
+            is_known = run.waits_for(asked.interrupt_id)
         else:
             unnamed = [one for one in run.open_questions if not one.is_named]
             is_known = execution.asked < len(unnamed)
@@ -237,7 +236,7 @@ def _take_out(event: Event, interrupt_id: str) -> None:
 def _note_questions(execution: Execution, event: Event) -> None:
     run = execution.run
     for asked in questions_in(event):
-        if any(one.interrupt_id == asked.interrupt_id for one in run.open_questions):
+        if run.waits_for(asked.interrupt_id):
             continue
         question = Question(
             interrupt_id=asked.interrupt_id,

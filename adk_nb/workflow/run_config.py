@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from adk_nb.events.event import Event
 from adk_nb.events.get_session_config import GetSessionConfig
 from adk_nb.events.prices import Price
 from adk_nb.workflow.limits import Limits
@@ -40,3 +41,8 @@ class RunConfig(BaseModel):
     """Model calls allowed in one call of the runner; 0 or less means no limit."""
     tool_thread_pool_config: ToolThreadPoolConfig | None = None
     """All sync functions work in so many threads; `None` uses threads only where others run beside a function."""
+
+    def mark(self, event: Event) -> None:
+        """Put `custom_metadata` onto an event; what the event has itself counts."""
+        if self.custom_metadata:
+            event.custom_metadata = {**self.custom_metadata, **(event.custom_metadata or {})}

@@ -39,8 +39,11 @@ class Patience:
     """
 
     BUDGET_S = 0.16
+    """The most that can be waited in vain before there is nothing left."""
     SHARE = 8
+    """A wait takes this part of what is left: 20 ms at first."""
     REFILL = 0.05
+    """Seconds that come back with each second that passes."""
 
     def __init__(self) -> None:
         self._left = self.BUDGET_S
