@@ -126,14 +126,6 @@ class NodeRun:
         return self.status is Status.COMPLETED
 
     @property
-    def is_open(self) -> bool:
-        """Continuing the invocation may need this record: it isn't completed, or a join took its output.
-
-        A completed run is needed only as long as a join that it names is gathering.
-        """
-        return self.status is not Status.COMPLETED or bool(self.held_for)
-
-    @property
     def is_told(self) -> bool:
         """It was read from events that carry no records, so what it was given isn't known."""
         return self.created_at == 0.0

@@ -53,13 +53,12 @@ TAG = "$adk_nb"
 """The key that marks a packed value in JSON."""
 
 
-def snapshot(value: Any, where: str = "value", *, exclude_none: bool = False) -> Any:
+def snapshot(value: Any, where: str = "value") -> Any:
     """Return a copy of `value` in which nothing is shared that could change later.
 
     Args:
         value: What a node returned, or a value written to state.
         where: How to name the value in an error, for instance `node 'bill': output`.
-        exclude_none: Leave out the `None` fields of a model.
 
     Raises:
         WorkflowDataError: something in `value` can't be stored; the message names its key path and type.
@@ -71,7 +70,7 @@ def snapshot(value: Any, where: str = "value", *, exclude_none: bool = False) ->
     kind = type(value)
     if kind in PLAIN:
         return value if kind is not str or value.isascii() else _checked_text(value, where, "")
-    return _copy(value, where, "", _MODELS_WITHOUT_NONE if exclude_none else _PLAIN_COPY)
+    return _copy(value, where, "", False)
 
 
 def freeze(value: Any, where: str = "value") -> Any:
@@ -90,7 +89,7 @@ def freeze(value: Any, where: str = "value") -> Any:
     kind = type(value)
     if kind in PLAIN:
         return value if kind is not str or value.isascii() else _checked_text(value, where, "")
-    return _copy(value, where, "", _FROZEN_COPY)
+    return _copy(value, where, "", True)
 
 
 def freeze_content(content: types.Content, where: str = "content") -> types.Content:
@@ -176,26 +175,22 @@ def cleaned_text(text: str | None) -> str | None:
     return text.encode("utf-8", "replace").decode()
 
 
-_PLAIN_COPY, _MODELS_WITHOUT_NONE, _FROZEN_COPY = range(3)
-"""What a copy is to be: changeable, the same with the `None` fields of models left out, or read-only."""
-
-
-def _copy(value: Any, where: str, at: str, how: int) -> Any:
+def _copy(value: Any, where: str, at: str, is_frozen: bool) -> Any:
     kind = type(value)
     if kind in PLAIN:
         return value if kind is not str or value.isascii() else _checked_text(value, where, at)
     if kind is dict or kind is ReadOnlyDict:
-        return value if how == _FROZEN_COPY and kind is ReadOnlyDict else _copied_dict(value, where, at, how)
+        return value if is_frozen and kind is ReadOnlyDict else _copied_dict(value, where, at, is_frozen)
     if kind is list or kind is ReadOnlyList:
-        if how != _FROZEN_COPY:
-            return _copied_items(value, where, at, how)
-        return value if kind is ReadOnlyList else ReadOnlyList(_copied_items(value, where, at, how))
+        if not is_frozen:
+            return _copied_items(value, where, at, is_frozen)
+        return value if kind is ReadOnlyList else ReadOnlyList(_copied_items(value, where, at, is_frozen))
     if kind is tuple:
-        return tuple(_copied_items(value, where, at, how))
+        return tuple(_copied_items(value, where, at, is_frozen))
     if kind in _IMMUTABLE:
         return value
     if isinstance(value, types.Content):
-        if how != _FROZEN_COPY:
+        if not is_frozen:
             return _copied(value)
         return value if type(value.__dict__) is ReadOnlyFields else freeze_content(value)
     if isinstance(value, BaseModel):
@@ -204,11 +199,11 @@ def _copy(value: Any, where: str, at: str, how: int) -> Any:
                 f"{where}{at} is an {kind.__name__}, which may hold a secret and so is neither stored nor handed on: "
                 f"call ctx.get_auth_response(auth_config) in the node that needs it."
             )
-        return _copy(value.model_dump(exclude_none=how == _MODELS_WITHOUT_NONE), where, at, how)
-    return _copy_rare(value, where, at, how)
+        return _copy(value.model_dump(), where, at, is_frozen)
+    return _copy_rare(value, where, at, is_frozen)
 
 
-def _copied_dict(value: dict[Any, Any], where: str, at: str, how: int) -> dict[Any, Any]:
+def _copied_dict(value: dict[Any, Any], where: str, at: str, is_frozen: bool) -> dict[Any, Any]:
     copied = {}
     for key, inner in value.items():
         name = key if type(key) is str and key.isascii() else _key(key, where, at)
@@ -216,44 +211,44 @@ def _copied_dict(value: dict[Any, Any], where: str, at: str, how: int) -> dict[A
         if kind in PLAIN and (kind is not str or inner.isascii()):
             copied[name] = inner
         else:
-            copied[name] = _copy(inner, where, f"{at}[{key!r}]", how)
-    return ReadOnlyDict(copied) if how == _FROZEN_COPY else copied
+            copied[name] = _copy(inner, where, f"{at}[{key!r}]", is_frozen)
+    return ReadOnlyDict(copied) if is_frozen else copied
 
 
-def _copied_items(values: list[Any] | tuple[Any, ...], where: str, at: str, how: int) -> list[Any]:
+def _copied_items(values: list[Any] | tuple[Any, ...], where: str, at: str, is_frozen: bool) -> list[Any]:
     copied = []
     for index, inner in enumerate(values):
         kind = type(inner)
         if kind in PLAIN and (kind is not str or inner.isascii()):
             copied.append(inner)
         else:
-            copied.append(_copy(inner, where, f"{at}[{index}]", how))
+            copied.append(_copy(inner, where, f"{at}[{index}]", is_frozen))
     return copied
 
 
-def _copy_rare(value: Any, where: str, at: str, how: int) -> Any:
+def _copy_rare(value: Any, where: str, at: str, is_frozen: bool) -> Any:
     if isinstance(value, Answer):
-        return Answer(_copied_dict(value, where, at, _PLAIN_COPY))
+        return Answer(_copied_dict(value, where, at, False))
     if isinstance(value, (set, frozenset)):
-        if how == _FROZEN_COPY and type(value) is ReadOnlySet:
+        if is_frozen and type(value) is ReadOnlySet:
             return value
-        items = [_copy(v, where, f"{at}{{…}}", _PLAIN_COPY) for v in value]
+        items = [_copy(v, where, f"{at}{{…}}", False) for v in value]
         if not isinstance(value, set):
             return frozenset(items)
-        return ReadOnlySet(items) if how == _FROZEN_COPY else set(items)
+        return ReadOnlySet(items) if is_frozen else set(items)
     if isinstance(value, enum.Enum):
-        return _copy(value.value, where, at, how)
+        return _copy(value.value, where, at, is_frozen)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-        return _copied_dict(fields, where, at, how)
+        return _copied_dict(fields, where, at, is_frozen)
     if isinstance(value, (bytearray, memoryview)):
         return bytes(value)
     for plain in (bool, int, float, str):
         if isinstance(value, plain):
-            return _copy(plain(value), where, at, how)
+            return _copy(plain(value), where, at, is_frozen)
     for container in (dict, list, tuple):
         if isinstance(value, container):
-            return _copy(container(value), where, at, how)
+            return _copy(container(value), where, at, is_frozen)
     raise WorkflowDataError(
         f"{where}{at} is a {type(value).__module__}.{type(value).__qualname__}, which can't be stored or handed on: "
         f"return JSON values, dates, Decimal, UUID, bytes, a pydantic model or a dataclass, or keep the object out of "
@@ -371,13 +366,3 @@ def needs_packing(value: Any) -> bool:
     if kind is dict or kind is ReadOnlyDict:
         return any(type(key) is not str or key == TAG or needs_packing(inner) for key, inner in value.items())
     return True
-
-
-def to_json(value: Any) -> str:
-    """Return a snapshot as one JSON text, for stores; `None` is `null`."""
-    return json.dumps(pack(value), ensure_ascii=False, separators=(",", ":"))
-
-
-def from_json(text: str) -> Any:
-    """Return the snapshot in a JSON text that `to_json` wrote."""
-    return unpack(json.loads(text))

@@ -30,13 +30,9 @@ def test_defaults_are_not_written() -> None:
 
 
 @pytest.mark.parametrize("status", list(Status))
-def test_open_and_finished(status: Status) -> None:
-    """Only a completed record is finished; it is open while it isn't, or while a join holds its output."""
-    run = record("a", status=status)
-    assert run.is_finished is (status is Status.COMPLETED)
-    assert run.is_open is not run.is_finished
-    run.held_for = ("wf@1/join@1",)
-    assert run.is_open
+def test_finished(status: Status) -> None:
+    """Only a completed record is finished."""
+    assert record("a", status=status).is_finished is (status is Status.COMPLETED)
 
 
 def test_questions_and_answers() -> None:
