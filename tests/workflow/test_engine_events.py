@@ -14,7 +14,7 @@ from adk_nb.events.record import Status
 from adk_nb.workflow import JoinNode, Workflow, node
 from adk_nb.workflow.context import Context
 from tests.workflow.driving import Conversation, claimed, lines, run
-from tests.workflow.letters import letter
+from tests.workflow.small_nodes import letter
 
 
 def placed(events: list[Event]) -> list[tuple[str, str | None, Any, list[str]]]:

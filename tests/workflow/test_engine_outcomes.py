@@ -18,7 +18,7 @@ from adk_nb.workflow import BaseNode, JoinNode, Workflow, node
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.run_config import RunConfig
 from tests.workflow.driving import Conversation, lines, outputs, run
-from tests.workflow.letters import letter, said
+from tests.workflow.small_nodes import letter, said
 
 
 def test_a_message_as_output() -> None:
