@@ -49,9 +49,9 @@ class Writer:
         """
         runs = list(runs)
         # As one text: stores copy events deeply, and a text is copied for nothing.
-        carried = {"v": _VERSION, "runs": text_of([self._form(run, event) for run in runs])}
+        carried: dict[str, Any] = {"v": _VERSION, "runs": text_of([self._form(run, event) for run in runs])}
         if event is None:
-            copied = _silent_event(runs)
+            copied, carried["alone"] = _silent_event(runs), True
         else:
             copied = Event.model_validate_json(event_to_json(event))
         copied.custom_metadata = {**(copied.custom_metadata or {}), CARRIED: carried}
@@ -108,9 +108,9 @@ def without_records(event: Event) -> Event | None:
     """Return an event as its node wrote it, `None` for one that was made only to carry records."""
     if _forms(event) is None:
         return event
-    metadata = {key: value for key, value in (event.custom_metadata or {}).items() if key != CARRIED}
-    shown = event.model_copy(update={"custom_metadata": metadata or None})
-    return None if not metadata and _says_nothing(shown) else shown
+    metadata = dict(event.custom_metadata or {})
+    is_alone = metadata.pop(CARRIED).get("alone")
+    return None if is_alone else event.model_copy(update={"custom_metadata": metadata or None})
 
 
 def own_event(event: Any) -> Event:
@@ -137,17 +137,3 @@ def _silent_event(runs: list[NodeRun]) -> Event:
     names = node_names(run.path)
     path = run.path if run.status is Status.COMPLETED else ""
     return Event(author=names[-2] if len(names) > 1 else names[-1], invocation_id=run.invocation_id, node_path=path)
-
-
-def _says_nothing(event: Event) -> bool:
-    actions = event.actions
-    return (
-        event.content is None
-        and event.output is None
-        and event.error_code is None
-        and event.usage_metadata is None
-        and actions.route is None
-        and not actions.state_delta
-        and not actions.artifact_delta
-        and not actions.model_fields_set - {"state_delta", "artifact_delta", "route"}
-    )

@@ -33,7 +33,7 @@ pytestmark = [
     # google-adk leaves some of its connections to the garbage collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
-WHERE = {"user_id": "ada", "session_id": "s"}
+WHERE: dict[str, Any] = {"user_id": "ada", "session_id": "s"}
 
 
 @pytest.fixture(autouse=True)
@@ -254,7 +254,7 @@ def test_a_session_of_google_adk_gives_a_frame_of_nodes(store: Any) -> None:
         await turn(THEIRS, shop, store, HELLO)
         await turn(THEIRS, shop, store, YES)
         session = await store.get_session(app_name="app", **WHERE)
-        frame = nodes_frame(replay(session.events, shop(OURS, [])), session.events).set_index("path")
+        frame: Any = nodes_frame(replay(session.events, shop(OURS, [])), session.events).set_index("path")
         nodes = ["start@1", "charge@1", "inner@1", "inner@1/price@1", "inner@1/tax@1", "ask@1", "both@1", "end@1"]
         assert set(frame.index) == {"shop@1", *(f"shop@1/{one}" for one in nodes)}
         assert set(frame["status"]) == {"completed"}
