@@ -172,6 +172,7 @@ class ChildRuns:
             record = self._recorded[path] = self._new_record(node, path, wish)
             if known is not None:
                 record.take_over(known)
+                record.wrote = known.wrote
             parent.engine.store_later(record)
         child = type(parent)(  # an Execution, whose module imports this one
             engine=parent.engine,

@@ -195,8 +195,13 @@ class _Told:
         run = self._run(path)
         if event.branch is not None:
             run.branch = event.branch
-        for above in _paths_above(path):
-            self._go_on_above(self._run(above))
+        written = thawed(event.actions.state_delta)
+        if written:
+            run.wrote = freeze({**(run.wrote or {}), **written})
+        for above in map(self._run, _paths_above(path)):
+            self._go_on_above(above)
+            if written:
+                above.wrote = freeze({**(above.wrote or {}), **written})
         for asked in questions_in(event):
             self._ask(run, asked)
         if event.actions.route is not None:
