@@ -12,9 +12,8 @@ import pytest
 from google.genai import types
 from pydantic import BaseModel, ValidationError
 
-from adk_nb import Agent, Context, Event
-from adk_nb.errors import GraphValidationError, WorkflowConfigurationError, WorkflowDataError
-from adk_nb.testing import ScriptedModel
+from adk_nb import Context, Event
+from adk_nb.errors import WorkflowConfigurationError, WorkflowDataError
 from adk_nb.workflow import START, BaseNode, FunctionNode, JoinNode, Node, RetryConfig, Workflow, node
 from adk_nb.workflow.build import build_node
 from tests.workflow.driving import Conversation, lines, outputs, run
@@ -117,30 +116,6 @@ def test_options_assigned_to_a_function_node() -> None:
         FunctionNode(show).wait_for_outputs = True  # type: ignore[attr-defined]
     with pytest.raises(TypeError):
         FunctionNode(show, wait_for_output=True)  # type: ignore[call-arg]
-
-
-def test_one_object_is_one_node() -> None:
-    """The same function, agent or node in several places is one node; wrapped twice it is two, which clash by name."""
-    agent = Agent(name="agent", model=ScriptedModel([]))
-    graph = Workflow(name="wf", edges=[("START", show, agent), (show, {"again": show})]).graph
-    assert graph is not None
-    assert [one.name for one in graph.nodes] == ["__START__", "show", "agent"]
-    with pytest.raises(GraphValidationError, match="Duplicate node names"):
-        flow(node(show), node(show))
-
-
-def test_nodes_are_used_as_they_are() -> None:
-    """A node in a graph is the object itself; an agent is copied, and the original keeps what the author wrote."""
-    join, own = JoinNode(name="join"), Node(name="own")
-    agent = Agent(name="agent", model=ScriptedModel([]))
-    graph = flow(own, join, agent).graph
-    assert graph is not None
-    assert graph.node("join") is join
-    assert graph.node("own") is own
-    copied: Any = graph.node("agent")
-    assert copied is not agent
-    assert (copied.mode, copied.include_contents, copied.rerun_on_resume) == ("single_turn", "none", True)
-    assert (agent.mode, agent.include_contents, agent.rerun_on_resume) == (None, "default", False)
 
 
 @pytest.mark.parametrize("original", [FunctionNode(show), JoinNode(name="j"), Node(name="n"), flow(show)])
