@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from adk_nb import Agent
 from adk_nb.errors import ConfigurationError, GraphValidationError
+from adk_nb.testing import ScriptedModel
 from adk_nb.workflow import DEFAULT_ROUTE, START, BaseNode, Edge, JoinNode, Workflow, node
 from adk_nb.workflow.graph import Graph
 from adk_nb.workflow.nodes import START_NAME
@@ -47,6 +49,14 @@ A, B = node(a), node(b)
             [("START", A), Edge(from_node=A, to_node=B, route=["x", DEFAULT_ROUTE])],
             ["DEFAULT_ROUTE cannot be combined with other routes", "a -> b", "write two edges"],
         ),
+        (
+            [("START", A, {"x": B}), Edge(from_node=A, to_node=B, route=["y", "x"])],
+            ["Duplicate edge found: from=a, to=b", "need different routes"],
+        ),
+        (
+            [("START", A, Agent(name="chat", model=ScriptedModel([]), mode="chat"))],
+            ["has mode='chat'", "can't be a following node (a -> chat)", "mode='single_turn'"],
+        ),
         ([("START", a, b, c, a)], ["Unconditional cycle detected: a -> b -> c -> a", "(c, {'again': a})"]),
         ([("START", a, a)], ["Unconditional cycle detected: a -> a"]),
     ],
@@ -70,10 +80,11 @@ def test_rules(edges: Any, words: list[str]) -> None:
         [("START", a, {"again": a})],
         [("START", a, {DEFAULT_ROUTE: a})],
         [("START", a, b), (b, {"again": a})],
+        [("START", Agent(name="chat", model=ScriptedModel([]), mode="chat"), a)],
     ],
 )
 def test_what_may_stand(edges: Any) -> None:
-    """Two edges of a pair with different routes, several defaults, and cycles with a way out are graphs."""
+    """Two edges of a pair with different routes, several defaults, cycles with a way out, a chat first are graphs."""
     Workflow(name="wf", edges=edges)
 
 
