@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import os
-import subprocess
-import sys
 from collections.abc import Coroutine, Iterator
-from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -17,17 +13,13 @@ from pydantic import BaseModel, Field
 from adk_nb import events
 from adk_nb.errors import AnswerError, ConfigurationError
 from adk_nb.events import RequestInput
-from adk_nb.notebook.messages import as_message
 from adk_nb.notebook.run import Run, run, run_sync
-from adk_nb.notebook.settings import configure, default_sessions
 from adk_nb.sessions import InMemorySessionService
-from adk_nb.sessions.sqlite_session_service import SqliteSessionService
 from adk_nb.workflow import Workflow, node
 from adk_nb.workflow.context import Context
 
 Event: Any = events.Event  # its shortcuts (message=, route=, …) are unknown to a type checker
 T = TypeVar("T")
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def drive(work: Coroutine[Any, Any, T]) -> T:
@@ -406,52 +398,6 @@ def test_warnings_name_their_node() -> None:
         assert any("lost" in warning for warning in made.warnings)
 
     drive(main())
-
-
-def test_messages_of_any_kind() -> None:
-    """A message is a text, a content, or data as JSON text; what JSON can't hold is refused in a sentence."""
-    assert [part.text for part in as_message("hi").parts or ()] == ["hi"]
-    assert [part.text for part in as_message({"a": 1}).parts or ()] == ['{"a": 1}']
-    assert as_message(None).parts == []
-    with pytest.raises(ValueError, match="can't be sent"):
-        as_message(object())
-
-
-def test_default_stores(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A script keeps runs in memory; ADK_NB_SESSIONS names a file, and `configure` wins over both."""
-    monkeypatch.setattr("adk_nb.notebook.settings._chosen", {"sessions": None, "theme": "auto"})
-    assert isinstance(default_sessions()[0], InMemorySessionService)
-    monkeypatch.setenv("ADK_NB_SESSIONS", str(tmp_path / "deep" / "s.db"))
-    assert isinstance(default_sessions()[0], SqliteSessionService)
-    assert default_sessions()[0] is default_sessions()[0]
-    store = InMemorySessionService()
-    configure(sessions=store)
-    assert default_sessions()[0] is store
-    with pytest.raises(ConfigurationError, match="allowed are a session service"):
-        configure(sessions=5)
-
-
-SCRIPT = """
-import adk_nb as adk
-from adk_nb.notebook.run import run_sync
-def up(node_input: str) -> str:
-    return node_input.upper()
-import sys
-print(run_sync(adk.Workflow(name="w", edges=[("START", up)]), "a").output)
-print(sorted({"IPython", "pandas", "ipywidgets", "anywidget", "nest_asyncio"} & set(sys.modules)))
-"""
-
-
-def test_plain_script_prints_only_its_own(tmp_path: Path) -> None:
-    """A plain script runs a workflow with no widget package loaded, and nothing is printed but its own words."""
-    script = tmp_path / "demo.py"
-    script.write_text(SCRIPT)
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", script], env=env, capture_output=True, text=True, cwd=tmp_path
-    )
-    assert (done.stdout, done.stderr) == ("A\n[]\n", "")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["demo.py"]
 
 
 def test_concurrent_runs_of_one_workflow() -> None:
