@@ -305,17 +305,22 @@ class Walk:
 
     def _end_silently(self, run: NodeRun) -> bool:
         """Take a run as completed without an output; `False` when it can't be."""
-        inner = self.inner.get(run.path)
         del self._silent[run.path]
         run.error_type = run.error_message = run.error_path = None  # a try after the failed one ended well
-        if inner is not None:
+        run.started_at = run.started_at or run.created_at
+        node = self.state.graph.node(run.name)
+        graph = getattr(node, "graph", None)
+        if graph is None:
+            run.complete(self._now)
+        else:
+            inner = self.inner.get(run.path)
+            if inner is None:
+                inner = self.inner[run.path] = Walk(new_state(node, graph, run), self.known, self._now)
+                inner.go()
             inner._end_all_silently()
             inner._close(run)
             if run.status not in ENDED:
                 return False
-        else:
-            run.started_at = run.started_at or run.created_at
-            run.complete(self._now)
         self.known.ended.setdefault(run.path, self.last)
         self._end(run)
         return True
