@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Any
 
 from google.genai import types
-from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.errors import PydanticInvalidForJsonSchema
-from pydantic.json_schema import GenerateJsonSchema
 
 from adk_nb.errors import ConfigurationError
-from adk_nb.workflow.signature import ABSENT, Parameter
-
-
-class _Quiet(GenerateJsonSchema):
-    """Leaves out a default that JSON can't hold, without a warning: the function still has it."""
-
-    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012  # pydantic's own attribute
+from adk_nb.workflow.signature import Parameter, arguments_schema
 
 
 def declaration_of(name: str, description: str, parameters: Iterable[Parameter]) -> types.FunctionDeclaration:
@@ -39,7 +31,7 @@ def declaration_of(name: str, description: str, parameters: Iterable[Parameter])
 
 def _schema(name: str, parameters: tuple[Parameter, ...]) -> dict[str, Any]:
     try:
-        return _model(name, parameters).model_json_schema(schema_generator=_Quiet)
+        return arguments_schema(name, parameters)
     except PydanticInvalidForJsonSchema as error:
         raise ConfigurationError(
             f"Tool {name!r} can't be told to a model, as the type of {_culprit(name, parameters)} has no JSON schema "
@@ -47,26 +39,10 @@ def _schema(name: str, parameters: tuple[Parameter, ...]) -> dict[str, Any]:
         ) from None
 
 
-def _model(name: str, parameters: tuple[Parameter, ...]) -> type[BaseModel]:
-    fields: dict[str, Any] = {}
-    for index, one in enumerate(parameters):
-        hint = one.hint if one.adapter is not None else Any
-        default = ... if one.default is ABSENT else one.default
-        if one.name.startswith("_") or hasattr(BaseModel, one.name):  # names that a model's field can't have
-            title = one.name.replace("_", " ").strip().title()
-            fields[f"argument_{index}"] = (Annotated[hint, Field(alias=one.name, title=title)], default)
-        else:
-            fields[one.name] = (hint, default)
-    made: type[BaseModel] = create_model(
-        f"{name}Params", __config__=ConfigDict(arbitrary_types_allowed=True, protected_namespaces=()), **fields
-    )
-    return made
-
-
 def _culprit(name: str, parameters: tuple[Parameter, ...]) -> str:
     for one in parameters:
         try:
-            _model(name, (one,)).model_json_schema(schema_generator=_Quiet)
+            arguments_schema(name, (one,))
         except PydanticInvalidForJsonSchema:
             return f"its parameter {one.name!r}"
     return "one of its parameters"

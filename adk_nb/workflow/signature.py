@@ -10,12 +10,21 @@ import sys
 import types as pytypes
 import typing
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from google.genai import types
-from pydantic import BaseModel, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PydanticSchemaGenerationError,
+    PydanticUserError,
+    TypeAdapter,
+    create_model,
+)
+from pydantic.json_schema import GenerateJsonSchema
 
 from adk_nb.errors import WorkflowConfigurationError
 from adk_nb.events.event import Event
@@ -147,23 +156,37 @@ def input_described(signature: Signature, name: str) -> dict[str, Any] | None:
     found = signature.named if signature.whole is None else (signature.whole, *signature.named)
     if not found:
         return None
-    fields: dict[str, Any] = {
-        one.name: (
-            Any if one.hint is ABSENT or isinstance(one.hint, str) else one.hint,
-            ... if one.default is ABSENT else one.default,
-        )
-        for one in found
-    }
     try:
-        model: type[BaseModel] = create_model(f"{name}Params", **fields)
-        return model.model_json_schema()
-    except (
-        PydanticUserError,
-        PydanticSchemaGenerationError,
-        NameError,
-        TypeError,
-    ):  # a name or type that it can't have
+        return arguments_schema(name, found)
+    except PydanticUserError:  # a type that JSON doesn't have
         return None
+
+
+def arguments_schema(name: str, parameters: Iterable[Parameter]) -> dict[str, Any]:
+    """Return the JSON schema of an object whose keys are the arguments; without a type to check, one may be anything.
+
+    Raises:
+        PydanticInvalidForJsonSchema: JSON has no schema for a type.
+    """
+    fields: dict[str, Any] = {}
+    for index, one in enumerate(parameters):
+        hint = Any if one.adapter is None else one.hint
+        default = ... if one.default is ABSENT else one.default
+        if one.name.startswith("_") or hasattr(BaseModel, one.name):  # names that a model's field can't have
+            title = one.name.replace("_", " ").strip().title()
+            fields[f"argument_{index}"] = (Annotated[hint, Field(alias=one.name, title=title)], default)
+        else:
+            fields[one.name] = (hint, default)
+    model: type[BaseModel] = create_model(
+        f"{name}Params", __config__=ConfigDict(arbitrary_types_allowed=True, protected_namespaces=()), **fields
+    )
+    return model.model_json_schema(schema_generator=_Quiet)
+
+
+class _Quiet(GenerateJsonSchema):
+    """Leaves out a default that JSON can't hold, without a warning: the function still has it."""
+
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012  # pydantic's own attribute
 
 
 def type_described(hint: Any) -> Any:

@@ -268,6 +268,17 @@ def test_schemas_of_keys() -> None:
     assert copied.input_schema == built.input_schema
 
 
+def test_every_name_of_an_argument_is_described() -> None:
+    """Names that a pydantic field can't have are described, too, and a default without a JSON form stays unsaid."""
+
+    def call(schema: int, _quiet: bool = False, marker: object = object()) -> None:
+        """A function with names of pydantic's own."""
+
+    described = FunctionNode(call, parameter_binding="node_input").input_schema
+    assert (list(described["properties"]), described["required"]) == (["schema", "_quiet", "marker"], ["schema"])
+    assert described["properties"]["marker"] == {"title": "Marker"}
+
+
 def test_keys_from_a_model() -> None:
     """A function that takes keys can follow one that returns a model, which it needn't have declared."""
 
