@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 class ChildRuns:
     """The children that one node run starts."""
 
-    __slots__ = ("_counters", "_parent", "_pending", "_recorded", "_taken", "delegate", "done", "tasks")
+    __slots__ = ("_counters", "_finished", "_parent", "_pending", "_recorded", "_taken", "delegate", "done", "tasks")
 
     def __init__(self, parent: Execution) -> None:
         """Begin without children; what was recorded is read when the first one is asked for."""
         self._parent = parent
         self.done: dict[str, Execution] = {}
-        """Those that executed in this process, by path."""
+        """Those that execute, or have executed, since the parent does, by path."""
         self.tasks: set[asyncio.Task[Any]] = set()
         """Tasks that user code made to run children."""
         self.delegate: str | None = None
@@ -37,6 +37,8 @@ class ChildRuns:
         """Those that execute now, with a future where somebody waits for one."""
         self._recorded: dict[str, NodeRun] | None = None
         """All, those of earlier executions included, by path; `None` before the first is run."""
+        self._finished: dict[str, NodeRun] = {}
+        """Those that the parent asked for and that had finished before, by path."""
         self._counters: dict[str, int] = {}
         self._taken: set[str] = set()
         """Paths of those that this try of the parent asked for before."""
@@ -57,9 +59,10 @@ class ChildRuns:
             )
         node = build_node(node_like)
         path = self._path(node, wish)
-        if self._recorded is None:
-            await self._read()
+        recorded = self._recorded if self._recorded is not None else await self._read()
         child = self.done.get(path)
+        if child is None and path in recorded and recorded[path].is_finished and not recorded[path].is_told:
+            return self._take_finished(recorded[path])
         if child is not None and path in self._pending:
             await self._end_of(path)
         else:
@@ -97,7 +100,7 @@ class ChildRuns:
             child = self.done[path]
             if child.run.status is Status.FAILED and child.error is not None:
                 raise DynamicNodeFailError(child.run.name, child.error, child.run.error_path or path)
-        self._note_in_parent([child.run for child in self.done.values()])
+        self._note_in_parent([*self._finished.values(), *(child.run for child in self.done.values())])
 
     def _note_in_parent(self, children: list[NodeRun]) -> None:
         parent = self._parent
@@ -116,12 +119,13 @@ class ChildRuns:
                 f"which waits for a person: await every child, for instance with asyncio.gather."
             )
 
-    async def _read(self) -> None:
+    async def _read(self) -> dict[str, NodeRun]:
         parent = self._parent
         run = parent.run
         earlier = [] if parent.is_fresh else await parent.engine.log.child_runs(run.invocation_id, run.path)
         if self._recorded is None:  # a sibling may have been quicker
             self._recorded = {one.path: one for one in earlier}
+        return self._recorded
 
     def _end_of(self, path: str) -> asyncio.Future[None]:
         end = self._pending[path]
@@ -250,6 +254,19 @@ class ChildRuns:
             if any(one.state.wrote(key) or writers.get(key) == one.node_path for one in callers):
                 context.state[key] = snapshot(value)
 
+    def _take_finished(self, run: NodeRun) -> Any:
+        """Return the output of a child that had finished before the parent began: nothing of it executes."""
+        self._finished[run.path] = run
+        if run.wrote and run.path not in self._taken:
+            self._write_again(run)
+        self._taken.add(run.path)
+        return self._output(run)
+
+    def _output(self, run: NodeRun) -> Any:
+        if self.delegate == run.path:
+            self._parent.has_output(run.output)
+        return snapshot(run.output)
+
     def _raise_unseen(self) -> None:
         """Raise what a task of the body that ran a child failed with, when the body never looked at it."""
         for task in self.tasks:
@@ -262,9 +279,7 @@ class ChildRuns:
     def _result(self, child: Execution, wish: ChildWish) -> Any:
         run, parent = child.run, self._parent
         if run.status is Status.COMPLETED:
-            if self.delegate == run.path:
-                parent.has_output(run.output)
-            return snapshot(run.output)
+            return self._output(run)
         if run.status is Status.WAITING:
             raise NodeInterruptedError(open_ids(run))
         if run.status is Status.STOPPED:

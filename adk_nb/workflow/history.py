@@ -41,6 +41,8 @@ class Invocation:
         """The records that its events carry, in the order in which they were written."""
         self.runs: dict[str, NodeRun] = {}
         """Records by path, in the order in which they were first heard of."""
+        self.children: dict[str, list[str]] = {}
+        """Paths directly below a path."""
         self.seen: dict[str, int] = {}
         """Number of the event that first told of a path."""
         self.order: list[str] = []
@@ -63,6 +65,8 @@ class Invocation:
     def put(self, run: NodeRun, number: int) -> None:
         """Take over a record as it is after the event with this number."""
         known = self.runs.get(run.path)
+        if known is None:
+            self.children.setdefault(run.parent, []).append(run.path)
         self.runs[run.path] = replace(run)
         self.seen.setdefault(run.path, number)
         for question in run.questions:
@@ -75,9 +79,11 @@ class Invocation:
         if run.status in ENDED and (known is None or known.status is not run.status):
             self.ended[run.path] = number
 
-    def is_asking_below(self, path: str) -> bool:
-        """Say whether a run below this one waits for an answer."""
-        return any(asker.startswith(f"{path}/") for asker in self.open.values())
+    def is_open_below(self, path: str) -> bool:
+        """Say whether a run below this one waits for an answer, or one directly below hasn't ended."""
+        if any(asker.startswith(f"{path}/") for asker in self.open.values()):
+            return True
+        return any(self.runs[child].status not in ENDED for child in self.children.get(path, ()))
 
     def root_run(self, name: str) -> NodeRun | None:
         """Return the record of the root with this name, `None` when another one ran; a message alone asks for a run."""
@@ -213,7 +219,7 @@ class _Told:
             self.invocation.ended.pop(path, None)
         elif run.open_questions:
             run.wait()
-        elif value is None and self.invocation.is_asking_below(path):
+        elif value is None and self.invocation.is_open_below(path):
             self._go_on(run)
         elif value is not None or event.actions.route is not None or event.is_final_response():
             for claimed in dict.fromkeys((path, *(event.node_info.output_for or ()))):
@@ -233,6 +239,7 @@ class _Told:
         run = invocation.first_run(path, self.event.timestamp)
         run.status = Status.RUNNING
         invocation.runs[path] = run
+        invocation.children.setdefault(run.parent, []).append(path)
         invocation.seen[path] = self.number
         return run
 
