@@ -1,339 +1,99 @@
 """Cut a run anywhere and go on: what finished doesn't run again, questions are asked once, the outcome is the same.
 
-Two cuts are made. A soft one: the caller walks away after an event, so that the engine still ends in order. A hard one:
-the store takes nothing any more from some write on, as if the process had been killed there.
+Graphs are drawn at random (`random_graphs`), cut at each event and at each write in each kind of store (`cuts`), and
+compared with the uncut run (`promises`). A longer run than CI's prints how much it tried:
+
+    ADK_NB_TEST_EXAMPLES=250 python -m pytest tests/workflow/test_resume.py
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import copy
 import os
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
-from hypothesis import assume, given, seed, settings
-from hypothesis import strategies as st
+import pytest
+from hypothesis import given, seed, settings
 
-from adk_nb.events import Event, RequestInput
-from adk_nb.events.record import NodeRun, Status
-from adk_nb.sessions import InMemorySessionService
-from adk_nb.workflow import DEFAULT_ROUTE, BaseNode, JoinNode, RetryConfig, Workflow, node
+from adk_nb.events import RequestInput
+from adk_nb.events.record import Status
+from adk_nb.workflow import BaseNode, Workflow, node
 from adk_nb.workflow.context import Context
+from tests.workflow.cuts import Tally, Uncut, cut_again_and_again, cut_at_events, cut_at_writes
 from tests.workflow.driving import Conversation, run
+from tests.workflow.mortal_stores import KilledError, OnlyEvents, SqliteStore, Store
+from tests.workflow.random_graphs import Maker, makers
+
+EXAMPLES = os.environ.get("ADK_NB_TEST_EXAMPLES")
+TALLY = Tally()
+STORES = [Store, SqliteStore, OnlyEvents]
 
 
-@dataclass
-class Plan:
-    """What one node does, drawn at random."""
-
-    kind: str
-    sleeps: int = 0
-    routes: tuple[str, ...] = ()
-    asks: int = 0
-    failures: int = 0
-    gives_none: bool = False
-    writes: bool = False
+@pytest.fixture(scope="module", autouse=True)
+def long_run(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Say at the end of a long run how much was tried."""
+    yield
+    if EXAMPLES is not None:
+        report = request.config.pluginmanager.get_plugin("terminalreporter")
+        assert report is not None
+        report.write_line(f"\n{TALLY}; every one came to the same end: nothing lost, run twice or asked twice")
 
 
-@dataclass
-class World:
-    """What happened in one life of a process: executions and side effects by path."""
+def everywhere(seed_number: int, in_memory: int, elsewhere: int) -> Callable[..., Any]:
+    """Return a decorator that tries a way of cutting with drawn graphs on each kind of store."""
 
-    ran: Counter[str] = field(default_factory=Counter)
-    is_dead: bool = False
+    def decorate(test: Callable[[Uncut, Store], Awaitable[None]]) -> Any:
+        @pytest.mark.parametrize("new_store", STORES)
+        def test_on(new_store: type[Store]) -> None:
+            count = int(EXAMPLES or (in_memory if new_store is Store else elsewhere))
 
+            @seed(seed_number)
+            @settings(max_examples=count, deadline=None)
+            @given(make=makers())
+            def tried(make: Maker) -> None:
+                async def whole() -> None:
+                    uncut = await Uncut.of(make)
+                    store = new_store()
+                    await test(uncut, store)
+                    await store.close()
+                    TALLY.graphs += 1
 
-def body(name: str, plan: Plan, worlds: list[World], children: Sequence[Any] = ()) -> BaseNode:
-    """Return a node that does what its plan says; what it gives depends only on its path and input."""
-    failed: Counter[str] = Counter()
+                run(whole)
 
-    async def work(ctx: Context, node_input: Any) -> Any:
-        worlds[-1].ran[ctx.node_path] += 1
-        for _ in range(plan.sleeps):
-            await asyncio.sleep(0)
-        if plan.failures > failed[ctx.node_path]:
-            failed[ctx.node_path] += 1
-            raise ValueError(f"{ctx.node_path} fails")
-        if plan.writes:
-            ctx.state[f"at_{name}"] = f"{ctx.node_path}"
-        given: list[Any] = []
-        if plan.kind == "gather":
-            given = list(await asyncio.gather(*(ctx.run_node(child, i) for i, child in enumerate(children))))
-        elif plan.kind == "sequence":
-            for i, child in enumerate(children):
-                given.append(await ctx.run_node(child, i, run_id=f"step-{i}" if i % 2 else None))
-        route = plan.routes[(int(ctx.run_id) - 1) % len(plan.routes)] if plan.routes and ctx.run_id.isdigit() else None
-        if route == "y" and int(ctx.run_id) > 1:
-            route = "x"  # every loop ends
-        output = None if plan.gives_none else [ctx.node_path, shape(node_input), given]
-        return Event(output=output, route=route) if route is not None else output
+            tried()
 
-    def ask(ctx: Context) -> RequestInput:
-        worlds[-1].ran[ctx.node_path] += 1
-        return RequestInput(interrupt_id=f"q:{ctx.node_path}", response_schema=int)
+        test_on.__doc__ = test.__doc__
+        return test_on
 
-    async def ask_again(ctx: Context, node_input: Any) -> Any:
-        worlds[-1].ran[ctx.node_path] += 1
-        missing = [i for i in range(plan.asks) if f"q{i}:{ctx.node_path}" not in ctx.resume_inputs]
-        for i in missing:
-            yield RequestInput(interrupt_id=f"q{i}:{ctx.node_path}", response_schema=int)
-        if not missing:
-            yield [ctx.node_path, shape(node_input), dict(ctx.resume_inputs)]
-
-    retry = RetryConfig(max_attempts=plan.failures + 1, initial_delay=0, jitter=0) if plan.failures else None
-    if plan.kind == "ask":
-        return node(ask, name=name)
-    if plan.kind == "ask again":
-        return node(ask_again, name=name, rerun_on_resume=True)
-    return node(work, name=name, rerun_on_resume=plan.kind in ("gather", "sequence"), retry_config=retry)
+    return decorate
 
 
-def child_of(name: str, plan: Plan, worlds: list[World]) -> BaseNode:
-    """Return a dynamic child; some are workflows of two nodes."""
-    if plan.sleeps < 2:
-        return body(name, plan, worlds)
-    return Workflow(name=name, edges=[("START", body(f"{name}a", plan, worlds), body(f"{name}b", plan, worlds))])
+@everywhere(2026, in_memory=15, elsewhere=5)
+async def test_a_run_left_after_any_event_comes_to_the_same_end(uncut: Uncut, store: Store) -> None:
+    """Walk away after the k-th event, for every k, and go on in a new process: outputs, routes, questions and state.
+
+    Where arrivals race (a loop with anything side by side, a join that takes whoever comes first, several edges into
+    a node that is no join), they may meet in another order. Then the rules hold all the same: each output goes to
+    whom the edges and the route say, once and unchanged; a join fires with as many as it waits for; the state is what
+    the events say; everything that was finished stays as it was.
+    """
+    await cut_at_events(uncut, store, TALLY)
 
 
-def shape(value: Any) -> Any:
-    """Return an input in short, so that long chains stay small but wrong inputs are seen."""
-    if isinstance(value, dict):
-        return {name: shape(one) for name, one in value.items()}
-    return value[0] if isinstance(value, list) and value else value if isinstance(value, int) else type(value).__name__
+@everywhere(2027, in_memory=15, elsewhere=5)
+async def test_a_run_killed_at_any_write_comes_to_the_same_end(uncut: Uncut, store: Store) -> None:
+    """Lose the process between any two writes, in any turn: what was stored as finished never runs again.
+
+    The same is compared as after walking away.
+    """
+    await cut_at_writes(uncut, store, TALLY)
 
 
-PLANS = st.builds(
-    Plan,
-    kind=st.sampled_from(["work"] * 5 + ["ask", "ask again", "gather", "sequence"]),
-    sleeps=st.integers(0, 3),
-    routes=st.sampled_from([(), (), ("x",), ("y",), ("y", "x"), ("x", "y", "x")]),
-    asks=st.integers(1, 2),
-    failures=st.sampled_from([0, 0, 0, 1]),
-    gives_none=st.sampled_from([False, False, True]),
-    writes=st.booleans(),
-)
-
-
-@st.composite
-def makers(draw: st.DrawFn, depth: int = 1) -> Any:
-    """Draw a function from worlds to a workflow: forward edges, routes, bounded loops, joins, nesting, children."""
-    count = draw(st.integers(1, 4))
-    plans = [draw(PLANS) for _ in range(count)]
-    holds = [depth > 0 and draw(st.integers(0, 5)) == 0 for _ in range(count)]
-    nested: list[Any] = [draw(makers(depth=depth - 1)) if hold else None for hold in holds]
-    children = [
-        [
-            draw(PLANS.filter(lambda plan: plan.kind not in ("gather", "sequence")))
-            for _ in range(draw(st.integers(1, 3)))
-        ]
-        if plan.kind in ("gather", "sequence")
-        else []
-        for plan in plans
-    ]
-    sources = [sorted(draw(st.sets(st.integers(0, i - 1), min_size=1, max_size=2))) if i else [] for i in range(count)]
-    joins = [len(of) > 1 for of in sources]
-    policies: list[Any] = [draw(st.sampled_from(["all", "started"])) for _ in range(count)]
-    nested = [None if join else one for join, one in zip(joins, nested, strict=True)]
-    labels = [[draw(st.sampled_from([None, None, "x", DEFAULT_ROUTE])) for _ in of] for of in sources]
-    loop = draw(st.sampled_from([None, None, *range(count)]))
-    limit = draw(st.sampled_from([None, None, 1, 2]))
-
-    def make(worlds: list[World], name: str = "w") -> Workflow:
-        made: list[Any] = []
-        for i, plan in enumerate(plans):
-            label = f"{name}{i}"
-            if nested[i] is not None:
-                made.append(nested[i](worlds, label))
-            elif joins[i]:
-                made.append(JoinNode(name=label, wait_for=policies[i]))
-            else:
-                below = [child_of(f"{label}c{k}", child, worlds) for k, child in enumerate(children[i])]
-                made.append(body(label, plan, worlds, below))
-        edges: list[Any] = [("START", made[0])]
-        for i, of in enumerate(sources):
-            for j, route in zip(of, labels[i], strict=True):
-                edges.append((made[j], made[i]) if route is None else (made[j], {route: made[i]}))
-        if loop is not None and nested[loop] is None and not joins[loop]:
-            edges.append((made[loop], {"y": made[0]}))
-        # One node gives the output, so that no two terminal ones contradict each other.
-        terminal = set(range(count)) - {j for of in sources for j in of} - {loop}
-        edges.extend((made[i], node(lambda node_input: None, name=f"{name}end{i}")) for i in sorted(terminal))
-        return Workflow(name=name, edges=edges, max_concurrency=limit)
-
-    # In a loop, later passes race with what is still on its way from earlier ones, so values may meet in another order.
-    make.is_racy = loop is not None or any(one is not None and one.is_racy for one in nested)  # type: ignore[attr-defined]
-    return make
-
-
-class KilledError(BaseException):
-    """The process is gone: nothing that it does from here on counts."""
-
-
-class Frozen(InMemorySessionService):
-    """Sessions that take no more writes of a run from some write on, as if the process had died there."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.left: int | None = None
-        self.on_death: Any = None
-
-    def open_log(self, session: Any) -> Any:
-        """Return a log that stops writing when it is time."""
-        log = super().open_log(session)
-        append = log.append
-
-        async def dying(event: Event | None, runs: Sequence[NodeRun]) -> None:
-            if self.left is not None:
-                if self.left == 0:
-                    if self.on_death is not None:
-                        self.on_death()
-                    raise KilledError
-                self.left -= 1
-            await append(event, runs)
-
-        log.append = dying  # type: ignore[method-assign]
-        return log
-
-
-MOST_TURNS = 40
-MOST_EVENTS = 30
-
-
-async def finish(talk: Conversation) -> None:
-    """Answer what is open and go on until nothing more happens."""
-    for _ in range(MOST_TURNS):
-        questions = await talk.questions()
-        if questions:
-            _, question = sorted(questions, key=lambda pair: pair[1].interrupt_id)[0]
-            await talk.answer({question.interrupt_id: len(question.interrupt_id)})
-        else:
-            root = await talk.root()
-            if root.status not in (Status.PENDING, Status.RUNNING, Status.CANCELLED):
-                return
-            await talk.go_on()
-    assume(False)  # a loop that asks in every pass: too long a talk to be cut everywhere
-
-
-def outcome(records: dict[str, NodeRun]) -> dict[str, Any]:
-    """Return what must be the same however often the run was cut."""
-    return {
-        path: (str(run.status), shape(run.input), run.output, run.route, run.branch, sorted(run.sources))
-        for path, run in records.items()
-        if run.status is not Status.CANCELLED
-    }
-
-
-async def check_events(talk: Conversation, records: dict[str, NodeRun]) -> None:
-    """Every question and every output of a completed run was published exactly once."""
-    stored = await talk.stored()
-    asked = Counter(i for event in stored for i in event.long_running_tool_ids or ())
-    assert asked == Counter(q.interrupt_id for one in records.values() for q in one.questions)
-    assert max(asked.values(), default=1) == 1
-    given = Counter(event.node_info.path for event in stored if event.output is not None)
-    assert all(count == 1 for count in given.values()), given
-
-
-async def whole(make: Any) -> tuple[dict[str, Any], int, int, dict[str, Any]]:
-    """Run without a cut; return the outcome, the numbers of events and writes, and the state."""
-    worlds = [World()]
-    service = Frozen()
-    service.left = 1_000_000
-    talk = Conversation(make(worlds), service)
-    await talk.say()
-    await finish(talk)
-    records = await talk.records()
-    await check_events(talk, records)
-    events = len([event for event in await talk.stored() if event.author != "user"])
-    assume(events <= MOST_EVENTS)
-    return outcome(records), events, 1_000_000 - service.left, await talk.state()
-
-
-CUTS = Counter[str]()
-EXAMPLES = int(os.environ.get("ADK_NB_TEST_EXAMPLES", "20"))
-
-
-@seed(2026)
-@settings(max_examples=EXAMPLES, deadline=None)
-@given(make=makers())
-def test_a_run_cut_after_any_event_comes_to_the_same_end(make: Any) -> None:
-    """Walk away after the k-th event, for every k, and go on in a new runner: outputs and state are the same."""
-
-    async def test() -> None:
-        expected, events, _, state = await whole(make)
-        for cut in range(events):
-            worlds = [World()]
-            talk = Conversation(make(worlds))
-            with contextlib.suppress(ValueError):
-                await talk.cut_after(cut + 1)
-            finished = {path for path, one in (await talk.records()).items() if one.status is Status.COMPLETED}
-            worlds.append(World())
-            talk = Conversation(make(worlds), talk.service)
-            await finish(talk)
-            records = await talk.records()
-            assert make.is_racy or outcome(records) == expected
-            assert make.is_racy or await talk.state() == state
-            assert not finished & set(worlds[-1].ran)
-            await check_events(talk, records)
-            CUTS["soft"] += 1
-
-    run(test)
-
-
-@seed(2027)
-@settings(max_examples=EXAMPLES, deadline=None)
-@given(make=makers())
-def test_a_run_killed_at_any_write_comes_to_the_same_end(make: Any) -> None:
-    """Lose the process between any two writes, in any turn: what was stored as finished never runs again."""
-
-    async def test() -> None:
-        expected, _, writes, state = await whole(make)
-        for cut in range(1, writes):
-            worlds = [World()]
-            service = Frozen()
-            service.left = cut
-            at_death: list[Frozen] = []
-            service.on_death = lambda s=service, found=at_death: found or found.append(frozen(s))
-            talk = Conversation(make(worlds), service)
-            with contextlib.suppress(ValueError, KilledError):
-                await talk.say()
-                await finish(talk)
-            assert at_death
-            worlds.append(World())
-            talk = Conversation(make(worlds), at_death[0])
-            before = await talk.records()
-            finished = {path for path, one in before.items() if one.status is Status.COMPLETED}
-            await finish(talk)
-            records = await talk.records()
-            assert make.is_racy or outcome(records) == expected
-            assert make.is_racy or await talk.state() == state
-            assert not finished & set(worlds[-1].ran)
-            await check_events(talk, records)
-            CUTS["hard"] += 1
-
-    run(test)
-
-
-def frozen(service: Frozen) -> Frozen:
-    """Return a copy of a service as it is now, which takes writes again."""
-    twin = Frozen()
-    twin._sessions = {key: {k: thawed(one) for k, one in of.items()} for key, of in service._sessions.items()}
-    twin._app_states = copy.deepcopy(service._app_states)
-    twin._user_states = copy.deepcopy(service._user_states)
-    return twin
-
-
-def thawed(stored: Any) -> Any:
-    """Return a copy of a stored session; a private look, as a kill is exactly what no public door offers."""
-    twin = copy.copy(stored)
-    twin.events = list(stored.events)
-    twin.state = dict(stored.state)
-    twin.runs = copy.deepcopy(stored.runs)
-    twin._by_id = dict(stored._by_id)
-    return twin
+@everywhere(2028, in_memory=15, elsewhere=5)
+async def test_a_run_with_one_process_an_event_comes_to_the_same_end(uncut: Uncut, store: Store) -> None:
+    """Walk away after each event in turn, so that each process goes on from what another one left."""
+    await cut_again_and_again(uncut, store, TALLY)
 
 
 def test_queued_triggers_come_in_their_order_after_a_restart() -> None:
@@ -359,11 +119,23 @@ def test_queued_triggers_come_in_their_order_after_a_restart() -> None:
     run(test)
 
 
+async def killed_at(write: int, build: Callable[[], BaseNode]) -> tuple[Conversation, bool]:
+    """Run until the process is killed at a write; return a conversation of the next one, and whether it was killed."""
+    store = Store()
+    talk = Conversation(build(), await store.open())
+    store.life.left = write
+    try:
+        await talk.say()
+    except KilledError:
+        return Conversation(build(), await store.open()), True
+    return talk, False
+
+
 def test_killed_inside_a_workflow_that_is_a_child() -> None:
     """What finished in a graph below a dynamic caller is known after a kill, though neither has finished itself."""
 
     async def test() -> None:
-        for cut in range(1, 8):
+        for write in range(1, 8):
             ran: list[str] = []
 
             def build(ran: list[str] = ran) -> BaseNode:
@@ -376,19 +148,81 @@ def test_killed_inside_a_workflow_that_is_a_child() -> None:
 
                 return parent
 
-            service = Frozen()
-            service.left = cut
-            at_death: list[Frozen] = []
-            service.on_death = lambda s=service, found=at_death: found or found.append(frozen(s))
-            with contextlib.suppress(KilledError):
-                await Conversation(build(), service).say()
-            if not at_death:
+            talk, was_killed = await killed_at(write, build)
+            if not was_killed:
                 continue
-            talk = Conversation(build(), at_death[0])
             finished = ran[:-1]  # the last one may have been cut off from its own end
             ran.clear()
             await talk.go_on()
             assert (await talk.root()).status is Status.COMPLETED
             assert not set(ran) & set(finished)
+
+    run(test)
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_what_was_stored_below_holds_against_what_callers_write_again(depth: int) -> None:
+    """A key that a caller writes before it runs a child, which writes it too, is the child's after a kill anywhere.
+
+    So it is where the child is a workflow that hasn't finished, and where callers stand between the two.
+    """
+
+    def build() -> BaseNode:
+        @node
+        def write(ctx: Context) -> None:
+            ctx.state["key"] = "from below"
+
+        child: BaseNode = Workflow(name="inner", edges=[("START", write, node(lambda: None, name="after"))])
+        for level in range(depth + 1):
+
+            @node(name=f"caller{level}", rerun_on_resume=True)
+            async def caller(ctx: Context, child: BaseNode = child, is_first: bool = level == depth) -> Any:
+                if is_first:
+                    ctx.state["key"] = "from above"
+                await ctx.run_node(child)
+                return ctx.state["key"]
+
+            child = caller
+        return child
+
+    async def test() -> None:
+        write, was_killed = 0, True
+        while was_killed:
+            write += 1
+            talk, was_killed = await killed_at(write, build)
+            if was_killed:
+                await talk.go_on()
+            assert (await talk.root()).output == "from below", write
+            assert await talk.state() == {"key": "from below"}
+        assert write > depth + 3
+
+    run(test)
+
+
+def test_a_question_that_was_not_published_is_not_asked() -> None:
+    """A node that is stopped between its question and the moment when it is stored asks again when it goes on."""
+
+    async def test() -> None:
+        def build() -> BaseNode:
+            @node(require_confirmation=True)
+            def pay() -> str:
+                return "paid"
+
+            @node(rerun_on_resume=True)
+            async def caller(ctx: Context) -> Any:
+                await asyncio.sleep(0)  # its child has asked, and hasn't ended, when the caller walks away
+                return await ctx.run_node(pay)
+
+            first, beside = node(lambda: 1, name="first"), node(lambda: 2, name="beside")
+            return Workflow(name="w", edges=[("START", first, (beside, caller))])
+
+        for count in (1, 2):
+            talk = Conversation(build())
+            await talk.cut_after(count)
+            talk = Conversation(build(), talk.service)
+            await talk.go_on()
+            asked = [i for event in await talk.stored() for i in event.long_running_tool_ids or ()]
+            assert asked == [question.interrupt_id for _, question in await talk.questions()]
+            assert len(asked) == 1
 
     run(test)
