@@ -219,13 +219,15 @@ class _Told:
             self.invocation.ended.pop(path, None)
         elif run.open_questions:
             run.wait()
-        elif value is None and self.invocation.is_open_below(path):
-            self._go_on(run)
-        elif value is not None or event.actions.route is not None or event.is_final_response():
+        elif value is not None or event.actions.route is not None or self._is_last_word(path):
             for claimed in dict.fromkeys((path, *(event.node_info.output_for or ()))):
                 self._complete(self._run(claimed), value)
         elif run.status is not Status.COMPLETED:
             self._go_on(run)
+
+    def _is_last_word(self, path: str) -> bool:
+        """Say whether an event without output and route ends its run, as far as events tell; google-adk reads it so."""
+        return self.event.is_final_response() and not self.invocation.is_open_below(path)
 
     def _run(self, path: str) -> NodeRun:
         """Return the record at a path; a new one, and those above it, when nothing was heard of it."""
