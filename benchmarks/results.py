@@ -62,6 +62,7 @@ class Results:
             for row, by_engine in self.cells.items()
         }
         content = json.dumps({"environment": self.environment, "cells": cells}, indent=1)
+        directory.mkdir(parents=True, exist_ok=True)
         (directory / "results.json").write_text(content + "\n")
 
     def put(self, row: Row, engine: str, cell: Cell) -> None:

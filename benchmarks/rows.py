@@ -67,7 +67,7 @@ CHAIN = floors(2.5)
 ROWS = (
     Row("chain_100", "chain of 100", "chain", 100, "cpu_per_node", (CHAIN,), is_quoted=True),
     Row("chain_1000", "chain of 1,000", "chain", 1_000, "cpu_per_node", (CHAIN, flat("chain_100")), is_quoted=True),
-    Row("chain_10000", "chain of 10,000", "chain", 10_000, "cpu_per_node", (CHAIN, flat("chain_100"))),
+    Row("chain_10000", "chain of 10,000", "chain", 10_000, "cpu_per_node", (CHAIN, flat("chain_1000"))),
     Row("loop_1000", "loop of 1,000 turns", "loop", 1_000, "cpu_per_node", (CHAIN,), is_quoted=True),
     Row("dynamic_1000", "1,000 `run_node` calls in a row", "dynamic", 1_000, "cpu_per_node", (CHAIN,), is_quoted=True),
     Row("fan_out_100", "fan-out to 100 and join", "fan_out", 100, "cpu_per_node", (floors(4),), is_quoted=True),
@@ -89,7 +89,7 @@ ROWS = (
         "sqlite_chain",
         10_000,
         "cpu_per_node",
-        (floors(4), flat("sqlite_chain_100")),
+        (floors(4), flat("sqlite_chain_1000")),
         after="sqlite_chain_1000",
     ),
     Row("resume_50", "resume after 50 finished node runs", "resume", 50, "cpu", (at_most(2),)),
