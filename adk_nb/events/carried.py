@@ -114,7 +114,10 @@ def without_records(event: Event) -> Event | None:
 
 
 def own_event(event: Any) -> Event:
-    """Return an event of any store as ours, its values as they were when it was stored; google-adk's events, too."""
+    """Return an event of any store as ours, its values as they were when it was stored; google-adk's events, too.
+
+    A sealed event is ours already.
+    """
     if not isinstance(event, Event):
         return event_from_json(event.model_dump_json(exclude_none=True, fallback=repr))
     return event if event.is_sealed else unpacked_event(event)

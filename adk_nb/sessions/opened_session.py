@@ -46,6 +46,8 @@ class OpenedSession:
         if self._recorded is None:
             self._recorded = [own_event(event) for event in self._loaded]
             self._loaded = []
+            for event in self._recorded:
+                event.seal()  # read as ours from now on: to unpack values twice would change them
         return self._recorded
 
     def load_events(self) -> list[Event]:

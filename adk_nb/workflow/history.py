@@ -17,7 +17,6 @@ from adk_nb.events.carried import Reader
 from adk_nb.events.event import Event, content_text
 from adk_nb.events.paths import child_path, last_segment, parent_path
 from adk_nb.events.questions import Asked, questions_in
-from adk_nb.events.read_only import thawed
 from adk_nb.events.record import Attempt, NodeRun, Question, Status
 from adk_nb.events.request_input import chose_its_id, unwrap_answer
 from adk_nb.events.values import freeze
@@ -201,7 +200,7 @@ class _Told:
         run = self._run(path)
         if event.branch is not None:
             run.branch = event.branch
-        written = thawed(event.actions.state_delta)
+        written = event.actions.state_delta
         if written:
             run.wrote = freeze({**(run.wrote or {}), **written})
         for above in map(self._run, _paths_above(path)):
@@ -326,7 +325,7 @@ def _paths_above(path: str) -> Iterator[str]:
 def _output_of(event: Event) -> Any:
     """Return what an event hands on, `None` when it hands on nothing."""
     if event.output is not None:
-        return freeze(thawed(event.output))
+        return freeze(event.output)
     is_agents = event.author == event.node_info.name  # google-adk's agents hand on the text of their message
     is_reply = is_agents and "/" not in event.node_info.path and event.is_final_response()
     if event.content is None or not (event.node_info.message_as_output or is_reply):

@@ -158,8 +158,7 @@ class Walk:
         self._started: set[str] = set()
         self._silent: dict[str, NodeRun] = {}
         """Runs that have started and haven't ended, as far as is known."""
-        self._expected = [path for path, run in known.runs.items() if run.parent == state.path]
-        self._expected.sort(key=known.seen.__getitem__, reverse=True)
+        self._expected = sorted(known.children.get(state.path, ()), key=known.seen.__getitem__, reverse=True)
         self._now = now
 
     def go(self) -> None:

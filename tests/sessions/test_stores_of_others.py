@@ -15,6 +15,7 @@ from adk_nb.events import Event, RequestInput
 from adk_nb.events.carried import CARRIED
 from adk_nb.events.record import Status
 from adk_nb.sessions import Session
+from adk_nb.testing.samples import TYPED, assert_same
 from adk_nb.workflow import BaseNode, Workflow, node
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.replay import replay
@@ -116,6 +117,36 @@ def test_odd_stores_work(make: Callable[[], Any]) -> None:
         assert await talk.go_on() == []
         assert ran == ["note Decimal('9.90')", "end"]
         assert (await talk.state())["day"] == (5, 2)
+
+    run(test)
+
+
+@pytest.mark.parametrize("make", STORES)
+def test_values_of_every_kind_come_back(make: Callable[[], Any]) -> None:
+    """Outputs, inputs and state that JSON has no form for, or that look packed, are the same after a restart."""
+
+    async def test() -> None:
+        def give(ctx: Context) -> dict[str, Any]:
+            ctx.state["typed"] = TYPED
+            return TYPED
+
+        def take(ctx: Context, node_input: Any) -> Any:
+            return node_input if ctx.resume_inputs else RequestInput(interrupt_id="q")
+
+        def make_flow() -> Workflow:
+            return Workflow(name="wf", edges=[("START", give, node(take, rerun_on_resume=True))])
+
+        store = make()
+        await Conversation(make_flow(), store).say()
+        for turn in ("before", "after"):
+            talk = Conversation(make_flow(), store)
+            records = await talk.records()
+            assert_same(records["wf@1/give@1"].output, TYPED)
+            assert_same(records["wf@1/take@1"].input, TYPED)
+            assert_same((await talk.state())["typed"], TYPED)
+            if turn == "before":
+                await talk.answer(q=1)
+        assert_same(records["wf@1"].output, TYPED)
 
     run(test)
 
