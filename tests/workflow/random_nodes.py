@@ -150,7 +150,8 @@ class Body:
                 state[f"below_{self.above}"] = place
         if plan.kind == "delegate":
             return None
-        output = None if plan.gives_none else [place, shape(node_input), given, seen]
+        # Without an output, the event of one that yields doesn't tell that it is done, and it might never get further.
+        output = None if plan.gives_none and plan.kind != "ask again" else [place, shape(node_input), given, seen]
         route = self.route(ctx)
         return output if route is None else Event(output=output, route=route)
 
