@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,12 @@ class AdkResumeCases:
 
     def cases(self) -> dict[str, Case]:
         """The cases by name."""
-        return {"resume": self.resume, "sqlite_resume": self.sqlite_resume, "replay": self.replay}
+        return {
+            "resume": self.in_memory(self.paused_loop),
+            "sqlite_resume": self.on_sqlite(self.paused_loop),
+            "replay": self.in_memory(self.replaying),
+            "sqlite_replay": self.on_sqlite(self.replaying),
+        }
 
     def resumable(self, workflow: Any, finished: int, sessions: Any) -> Resumable:
         """Make the two parts of a run that asks once after `finished` node runs."""
@@ -81,22 +86,8 @@ class AdkResumeCases:
         edges = [("START", turns), (turns, {"again": turns, "done": asks})]
         return self.names.Workflow(name="loop", edges=edges)
 
-    @asynccontextmanager
-    async def resume(self, size: int, directory: Path) -> AsyncIterator[Resumable]:
-        """Answer a run of which `size` node runs have finished."""
-        yield self.resumable(self.paused_loop(size), size, self.names.InMemorySessionService())
-
-    @asynccontextmanager
-    async def sqlite_resume(self, size: int, directory: Path) -> AsyncIterator[Resumable]:
-        """Answer a run of which `size` node runs have finished, sessions kept in SQLite."""
-        sessions = sqlite_sessions(self.names.package, directory / "sessions.db")
-        yield self.resumable(self.paused_loop(size), size, sessions)
-        if hasattr(sessions, "close"):
-            await sessions.close()
-
-    @asynccontextmanager
-    async def replay(self, size: int, directory: Path) -> AsyncIterator[Resumable]:
-        """Answer a node that has run `size` children: it runs again, and is handed what they returned."""
+    def replaying(self, size: int) -> Any:
+        """Build a workflow of one node that runs `size` children, asks, and runs them again after the answer."""
 
         async def add_one(node_input: int) -> int:
             self.finished += 1
@@ -111,5 +102,25 @@ class AdkResumeCases:
             return value if QUESTION in ctx.resume_inputs else self.question()
 
         node = self.names.FunctionNode(func=parent, name="parent", rerun_on_resume=True)
-        workflow = self.names.Workflow(name="replay", edges=[("START", node)])
-        yield self.resumable(workflow, size, self.names.InMemorySessionService())
+        return self.names.Workflow(name="replay", edges=[("START", node)])
+
+    def in_memory(self, build: Callable[[int], Any]) -> Case:
+        """Make the case that answers a workflow after `size` finished node runs."""
+
+        @asynccontextmanager
+        async def case(size: int, directory: Path) -> AsyncIterator[Resumable]:
+            yield self.resumable(build(size), size, self.names.InMemorySessionService())
+
+        return case
+
+    def on_sqlite(self, build: Callable[[int], Any]) -> Case:
+        """Make the case that answers a workflow after `size` finished node runs, sessions kept in SQLite."""
+
+        @asynccontextmanager
+        async def case(size: int, directory: Path) -> AsyncIterator[Resumable]:
+            sessions = sqlite_sessions(self.names.package, directory / "sessions.db")
+            yield self.resumable(build(size), size, sessions)
+            if hasattr(sessions, "close"):
+                await sessions.close()
+
+        return case

@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 
 from benchmarks.case import CONCURRENT_NODES, SLEEP_S, Case, Meeting, Outcome, Run
-from benchmarks.langgraph_resumes import replay, resume, sqlite_resume
+from benchmarks.langgraph_resumes import CASES as RESUMES
 
 
 class Value(TypedDict):
@@ -196,7 +196,5 @@ CASES: dict[str, Case] = {
     "parallel": parallel,
     "concurrent": concurrent,
     "sqlite_chain": sqlite_chain,
-    "resume": resume,
-    "sqlite_resume": sqlite_resume,
-    "replay": replay,
+    **RESUMES,
 }

@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 
-from benchmarks.case import Outcome, Resumable
+from benchmarks.case import Case, Outcome, Resumable
 
 
 class Value(TypedDict):
@@ -76,25 +76,9 @@ def paused_loop(size: int, saver: Any) -> Resumable:
     return resumable(graph.compile(checkpointer=saver).ainvoke, calls, {"value": 0}, size)
 
 
-@asynccontextmanager
-async def resume(size: int, directory: Path) -> AsyncIterator[Resumable]:
-    """Answer a run of which `size` steps have finished."""
-    yield paused_loop(size, InMemorySaver())
-
-
-@asynccontextmanager
-async def sqlite_resume(size: int, directory: Path) -> AsyncIterator[Resumable]:
-    """Answer a run of which `size` steps have finished, checkpoints kept in SQLite."""
-    # Imported by the one case that needs it, so that the import row of the others doesn't pay for SQLite.
-    saver_class = importlib.import_module("langgraph.checkpoint.sqlite.aio").AsyncSqliteSaver
-    async with saver_class.from_conn_string(str(directory / "langgraph.db")) as saver:
-        yield paused_loop(size, saver)
-
-
-@asynccontextmanager
-async def replay(size: int, directory: Path) -> AsyncIterator[Resumable]:
-    """Answer an entrypoint that has called `size` tasks: it runs again, and is handed what they returned."""
-    # Imported by the one case that needs it, so that the import row of the others doesn't pay for it.
+def replaying(size: int, saver: Any) -> Resumable:
+    """Build an entrypoint that calls `size` tasks, asks, and calls them again after the answer."""
+    # Imported by the cases that need it, so that the import row of the others doesn't pay for it.
     functional = importlib.import_module("langgraph.func")
     calls = Calls()
 
@@ -103,11 +87,42 @@ async def replay(size: int, directory: Path) -> AsyncIterator[Resumable]:
         calls.count += 1
         return value + 1
 
-    @functional.entrypoint(checkpointer=InMemorySaver())  # type: ignore[untyped-decorator]
+    @functional.entrypoint(checkpointer=saver)  # type: ignore[untyped-decorator]
     async def parent(value: int) -> int:
         for _ in range(size):
             value = await child(value)
         interrupt("Go on?")
         return value
 
-    yield resumable(parent.ainvoke, calls, 0, size)
+    return resumable(parent.ainvoke, calls, 0, size)
+
+
+def in_memory(build: Callable[[int, Any], Resumable]) -> Case:
+    """Make the case that answers a run of which `size` steps have finished."""
+
+    @asynccontextmanager
+    async def case(size: int, directory: Path) -> AsyncIterator[Resumable]:
+        yield build(size, InMemorySaver())
+
+    return case
+
+
+def on_sqlite(build: Callable[[int, Any], Resumable]) -> Case:
+    """Make the case that answers a run of which `size` steps have finished, checkpoints kept in SQLite."""
+
+    @asynccontextmanager
+    async def case(size: int, directory: Path) -> AsyncIterator[Resumable]:
+        # Imported by the cases that need it, so that the import row doesn't pay for SQLite.
+        saver_class = importlib.import_module("langgraph.checkpoint.sqlite.aio").AsyncSqliteSaver
+        async with saver_class.from_conn_string(str(directory / "langgraph.db")) as saver:
+            yield build(size, saver)
+
+    return case
+
+
+CASES: dict[str, Case] = {
+    "resume": in_memory(paused_loop),
+    "sqlite_resume": on_sqlite(paused_loop),
+    "replay": in_memory(replaying),
+    "sqlite_replay": on_sqlite(replaying),
+}

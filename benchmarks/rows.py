@@ -123,6 +123,15 @@ ROWS = (
         "replay_5000", "replay of 5,000", "replay", 5_000, "cpu_per_node", (at_most(15),), "replay_1000", is_quoted=True
     ),
     Row(
+        "sqlite_replay_5000",
+        "replay of 5,000 on SQLite",
+        "sqlite_replay",
+        5_000,
+        "cpu_per_node",
+        (at_most(15),),
+        "replay_5000",
+    ),
+    Row(
         "sleep_100",
         "100 x sleep(0.05) fan-out, wall over ideal",
         "sleep_fan_out",

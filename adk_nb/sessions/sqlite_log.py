@@ -102,21 +102,22 @@ class SqliteLog:
 
 def _records(connection: sqlite3.Connection, query: str, values: dict[str, Any]) -> list[NodeRun]:
     """Return the records whose step and line a query finds."""
-    steps: dict[int, list[str]] = {}
-    found = []
-    for step, line in connection.execute(query, values).fetchall():
-        texts = steps.get(step)
-        if texts is None:
-            row = connection.execute("SELECT records FROM adk_nb_steps WHERE number = ?", (step,)).fetchone()
-            texts = steps[step] = row[0].split("\n")
-        found.append(run_from_json(texts[line]))
-    return found
+    found = connection.execute(query, values).fetchall()
+    steps = list({step: None for step, _ in found})
+    lines: dict[int, list[str]] = {}
+    for start in range(0, len(steps), _STEPS_AT_ONCE):
+        some = steps[start : start + _STEPS_AT_ONCE]
+        for number, text in connection.execute(_STEPS.format(", ".join("?" * len(some))), some):
+            lines[number] = text.split("\n")
+    return [run_from_json(lines[step][line]) for step, line in found]
 
 
 def _first(runs: list[NodeRun]) -> NodeRun | None:
     return runs[0] if runs else None
 
 
+_STEPS_AT_ONCE = 100
+_STEPS = "SELECT number, records FROM adk_nb_steps WHERE number IN ({})"
 _INVOCATION = "SELECT number FROM adk_nb_invocations WHERE session = ? AND invocation_id = ?"
 _NEWEST = "SELECT number FROM adk_nb_invocations WHERE session = ? ORDER BY number DESC LIMIT 1"
 _ASKED = (
