@@ -13,6 +13,7 @@ import importlib.metadata
 import json
 import logging
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -33,13 +34,13 @@ RUNS = 5
 SHORT_RUNS = 25
 SHORT_S = 0.3
 """Five runs are enough if they used this many CPU seconds together; up to 25 are taken if they didn't."""
-NEW_PROCESSES = 3
+NEW_PROCESSES = 5
 """So many new processes are enough: each of them imports its engine first."""
-RUN_LIMIT_S = 30.0
+RUN_LIMIT_S = 20.0
 """CPU seconds after which a run is given up."""
 BEGIN_LIMIT_S = 90.0
 """CPU seconds after which the part of a run that isn't measured is given up."""
-ENOUGH_S = 6.0
+ENOUGH_S = 4.0
 """No further run is started once the runs have used this many CPU seconds."""
 WATCH_S = 0.5
 WARM_UP_SIZE = 100
@@ -177,19 +178,20 @@ async def measure_memory(engine: Engine, case: Case, row: Row, directory: Path) 
 
 
 async def measure_new_processes(engine: Engine, case: Case, row: Row, directory: Path) -> Cell:
-    """Begin runs here and let new processes, which have imported the engine but run nothing yet, go on with them."""
-    values = []
+    """Begin a run, and let new processes, which have only imported the engine, each go on with a copy of it."""
     cpu = time.process_time()
+    begun_in = directory / "begun"
+    begun_in.mkdir()
+    async with case(row.size, begun_in) as work:
+        assert isinstance(work, Resumable)  # the row's case is one
+        waiting = await begin(engine, work)
+    run_s = time.process_time() - cpu
+    values = []
     for number in range(NEW_PROCESSES):
-        place = directory / str(number)
-        place.mkdir()
-        async with case(row.size, place) as work:
-            assert isinstance(work, Resumable)  # the row's case is one
-            waiting = await begin(engine, work)
+        place = shutil.copytree(begun_in, directory / str(number))
         command = [sys.executable, "-m", "benchmarks.new_process", engine.module, row.case, str(row.size)]
         output = await asyncio.to_thread(subprocess.check_output, [*command, str(place), waiting], text=True)
         values.append(float(output.split()[-1]))
-    run_s = (time.process_time() - cpu) / NEW_PROCESSES
     return Cell(Status.MEASURED, statistics.median(values), min(values), max(values), len(values), run_s=run_s)
 
 
