@@ -16,7 +16,7 @@ from adk_nb.workflow.graph import Graph
 from adk_nb.workflow.nodes import START_NAME
 from adk_nb.workflow.replay import walk_again
 from adk_nb.workflow.run_state import GraphState, restore_graph
-from adk_nb.workflow.stopping import STOP_WITHIN_S
+from adk_nb.workflow.stopping import LOOKS, STOP_WITHIN_S
 
 if TYPE_CHECKING:
     from adk_nb.workflow.execution import Execution
@@ -198,16 +198,20 @@ class GraphRun:
     def _stop_running(self) -> None:
         running = {task for task, child in self._tasks.items() if child.run.path in self.state.running}
         self._engine.stopping.cancel(running)
-        self._engine.loop.call_later(STOP_WITHIN_S, self._give_up, running)
+        self._look_after(running, LOOKS)
 
-    def _give_up(self, stopping: set[asyncio.Task[Any]]) -> None:
-        late = {
-            child.run.path: task
+    def _look_after(self, stopping: set[asyncio.Task[Any]], looks: int) -> None:
+        """Give up on tasks that don't end in time."""
+        running = {
+            task: child.run.path
             for task, child in self._tasks.items()
             if task in stopping and child.run.path in self.state.running
         }
-        if late:
-            self._engine.stopping.leave_behind(set(late.values()))
+        if not running:
+            return
+        given_up = set() if looks > 0 else self._engine.stopping.leave_behind(set(running))
+        late = {running[task] for task in given_up}
+        self._engine.loop.call_later(STOP_WITHIN_S / LOOKS, self._look_after, stopping - given_up, looks - 1)
         for run in [run for run in self.state.active.values() if run.path in late]:
             run.cancel(time.time())
             self._engine.store_later(run)

@@ -10,6 +10,8 @@ from typing import Any
 
 STOP_WITHIN_S = 1.0
 """How long a cancelled node may take to end; one that takes longer is left behind."""
+LOOKS = 10
+"""How often it is looked after meanwhile. What blocks the event loop for longer than that takes one look from it."""
 
 
 class Stopping:
@@ -19,6 +21,8 @@ class Stopping:
         """Begin with none."""
         self._stopping: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()
         self._left_behind: set[asyncio.Task[Any]] = set()
+        self._waiting: set[asyncio.Task[Any] | None] = set()
+        """Those that wait for what they stop: they end soon after it."""
         self.is_ending = False
         """Nobody listens any more, and the root is about to be cancelled."""
 
@@ -34,25 +38,32 @@ class Stopping:
         if not running:
             return
         self.cancel(running)
-        loop = asyncio.get_running_loop()
-        end = loop.time() + STOP_WITHIN_S
+        me, looks = asyncio.current_task(), LOOKS
         stopped: asyncio.CancelledError | None = None
-        while running and loop.time() < end:
-            try:
-                done, running = await asyncio.wait(running, timeout=end - loop.time())
-            except asyncio.CancelledError as error:  # what is stopped itself still waits for what is below it
-                stopped = error
-                continue
-            for task in done:
-                if not task.cancelled():
-                    task.exception()
-        if running:
-            self.leave_behind(running)
+        self._waiting.add(me)
+        try:
+            while running:
+                try:
+                    done, running = await asyncio.wait(running, timeout=STOP_WITHIN_S / LOOKS)
+                except asyncio.CancelledError as error:  # what is stopped itself still waits for what is below it
+                    stopped = error
+                    continue
+                for task in done:
+                    if not task.cancelled():
+                        task.exception()
+                looks -= 1
+                if looks <= 0:
+                    running -= self.leave_behind(running)
+        finally:
+            self._waiting.discard(me)
         if stopped is not None:
             raise stopped
 
-    def leave_behind(self, tasks: set[asyncio.Task[Any]]) -> None:
-        """Go on without tasks that don't end, and say so."""
+    def leave_behind(self, tasks: set[asyncio.Task[Any]]) -> set[asyncio.Task[Any]]:
+        """Go on without tasks that don't end, and say so; return them. Those that wait for others still have time."""
+        tasks = tasks - self._waiting
+        if not tasks:
+            return tasks
         self._left_behind |= tasks
         names = ", ".join(sorted(task.get_name() for task in tasks))
         warnings.warn(
@@ -60,6 +71,7 @@ class Stopping:
             RuntimeWarning,
             stacklevel=2,
         )
+        return tasks
 
     def refuse_left_behind(self) -> None:
         """End the running task here if it was left behind."""

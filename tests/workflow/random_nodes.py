@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,6 +57,12 @@ class Story:
     """Paths of runs that executed after they had finished: there must be none."""
     keys: dict[str, str] = field(default_factory=dict)
     """The idempotency key of each path."""
+    on_execution: Callable[[], None] | None = None
+    """Called at the beginning of each body; it may raise."""
+    hangs: bool = False
+    """Async bodies that begin now never end."""
+    timeout: float | None = None
+    """Seconds that each try of a node may take."""
 
     def begin_process(self) -> None:
         """From here on, everything happens in a new process."""
@@ -69,6 +76,8 @@ class Story:
         if path in self.finished:
             self.ran_twice.append(path)
         assert self.keys.setdefault(path, ctx.idempotency_key) == ctx.idempotency_key
+        if self.on_execution is not None:
+            self.on_execution()
         if {
             "process": self.processes == 1,
             "odd": ctx.run_id.isdigit() and int(ctx.run_id) % 2 == 1,
@@ -98,6 +107,8 @@ class Body:
     async def work(self, ctx: Context, node_input: Any) -> Any:
         """Do what the plan says, children included."""
         self.story.execute(ctx, self.plan)
+        if self.story.hangs:
+            await asyncio.get_running_loop().create_future()
         for _ in range(self.plan.sleeps):
             await asyncio.sleep(0)
         given = await self.run_children(ctx)
@@ -179,19 +190,20 @@ def body(name: str, plan: Plan, story: Story, above: str = "", reads: tuple[str,
     """Return a node that does what its plan says."""
     own = Body(name, plan, story, above, reads)
     retry = RetryConfig(max_attempts=2, initial_delay=0, jitter=0) if plan.fails == "try" else None
+    common: Any = {"name": name, "retry_config": retry, "timeout": story.timeout}
     if plan.kind == "ask":
-        return node(own.ask, name=name, retry_config=retry)
+        return node(own.ask, **common)
     if plan.kind == "ask again":
-        return node(own.ask_again, name=name, rerun_on_resume=True, retry_config=retry)
+        return node(own.ask_again, rerun_on_resume=True, **common)
     if plan.kind == "confirm":
-        return node(own.work, name=name, require_confirmation=True, retry_config=retry)
+        return node(own.work, require_confirmation=True, **common)
     if plan.kind == "sync":
-        return node(own.sync, name=name, retry_config=retry)
+        return node(own.sync, **common)
     if plan.kind == "spread":
         item = body(name, plan.children[0], story, above="*")
         on_error: OnError = "collect" if plan.collects else "stop"
         return node(item, parallel_worker=True, max_parallel_workers=plan.lanes, on_error=on_error)
-    return node(own.work, name=name, rerun_on_resume=plan.kind in PARENTS, retry_config=retry)
+    return node(own.work, rerun_on_resume=plan.kind in PARENTS, **common)
 
 
 def child_of(name: str, plan: Plan, story: Story, above: str) -> BaseNode:
