@@ -44,7 +44,7 @@ class Uncut:
     async def of(cls, make: Maker, store: Store | None = None) -> Uncut:
         """Run once, to the end, within no limits."""
         store = store or Store()
-        lives = Lives(make, store, "uncut", is_limited=False)
+        lives = Lives(make, store, is_limited=False)
         await lives.begin()
         assert await lives.live()
         ending = await Ending.of(lives.talk)
@@ -80,7 +80,7 @@ def _difference(now: dict[str, Any], then: dict[str, Any]) -> str:
 async def cut_at_events(uncut: Uncut, store: Store, tally: Tally) -> None:
     """Walk away after the k-th event, for every k, and go on in a new process."""
     for cut in range(1, uncut.events):
-        lives = Lives(uncut.make, store, f"soft {cut}")
+        lives = Lives(uncut.make, store)
         await lives.begin()
         if await lives.live(events=cut):
             continue  # what races, or fails only once, may take fewer
@@ -94,7 +94,7 @@ async def cut_at_events(uncut: Uncut, store: Store, tally: Tally) -> None:
 async def cut_at_writes(uncut: Uncut, store: Store, tally: Tally) -> None:
     """Lose the process at the k-th write, for every k, and go on in a new one."""
     for cut in range(1, uncut.writes):
-        lives = Lives(uncut.make, store, f"hard {cut}")
+        lives = Lives(uncut.make, store)
         await lives.begin()
         if await lives.live_until_killed(cut):
             continue
@@ -107,7 +107,7 @@ async def cut_at_writes(uncut: Uncut, store: Store, tally: Tally) -> None:
 
 async def cut_again_and_again(uncut: Uncut, store: Store, tally: Tally) -> None:
     """Give each process one event only."""
-    lives = Lives(uncut.make, store, "one event each")
+    lives = Lives(uncut.make, store)
     await lives.begin()
     while not await lives.live(events=1):
         tally.soft_cuts += 1

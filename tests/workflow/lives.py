@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from adk_nb.events import Event
+from adk_nb.events.event import new_id
 from adk_nb.events.record import NodeRun, Status
 from adk_nb.events.request_input import answer_content
 from adk_nb.workflow.limits import Limits
@@ -24,16 +25,15 @@ ENDED = (Status.COMPLETED, Status.INCOMPLETE)
 class Lives:
     """One session with one run of one graph, process after process."""
 
-    def __init__(self, make: Maker, store: Store, session_id: str = "s", *, is_limited: bool = True) -> None:
+    def __init__(self, make: Maker, store: Store, *, is_limited: bool = True) -> None:
         """Prepare.
 
         Args:
             make: Makes the graph, anew in each process.
             store: Where the session is.
-            session_id: Which session.
             is_limited: The limits that were drawn hold.
         """
-        self.make, self.store, self.session_id = make, store, session_id
+        self.make, self.store, self.session_id = make, store, new_id()
         self.story = Story(processes=0)
         self.turns = 0
         self.most_node_runs = make.most_node_runs if is_limited else None
