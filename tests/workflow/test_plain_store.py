@@ -105,10 +105,10 @@ def test_a_run_goes_on_from_events_without_records(make: Maker) -> None:
         for cut in range(1, len(whole.events)):
             store = OnlyEvents()
             service = await store.open()
-            session = await service.create_session(app_name="app", user_id="u", session_id="s")
+            lives = Lives(make, store)
+            session = await service.create_session(app_name="app", user_id="u", session_id=lives.session_id)
             for event in whole.events[:cut]:
                 await service.append_event(session, event.model_copy(deep=True))
-            lives = Lives(make, store)
             await lives.begin()
             assert await lives.live()
             told = {
