@@ -49,6 +49,8 @@ class Unchecked(dict[str, Any]):
 
 
 PLAIN = frozenset({str, int, float, bool, type(None)})
+MAX_DEPTH = 40
+"""How deep values may be nested. Packed for JSON a level can take four, and a reader of JSON gives up at 200."""
 TAG = "$adk_nb"
 """The key that marks a packed value in JSON."""
 
@@ -70,7 +72,7 @@ def snapshot(value: Any, where: str = "value") -> Any:
     kind = type(value)
     if kind in PLAIN:
         return value if kind is not str or value.isascii() else _checked_text(value, where, "")
-    return _copy(value, where, "", False)
+    return _copy(value, where, "", False, 0)
 
 
 def freeze(value: Any, where: str = "value") -> Any:
@@ -89,7 +91,7 @@ def freeze(value: Any, where: str = "value") -> Any:
     kind = type(value)
     if kind in PLAIN:
         return value if kind is not str or value.isascii() else _checked_text(value, where, "")
-    return _copy(value, where, "", True)
+    return _copy(value, where, "", True, 0)
 
 
 def freeze_content(content: types.Content, where: str = "content") -> types.Content:
@@ -175,18 +177,18 @@ def cleaned_text(text: str | None) -> str | None:
     return text.encode("utf-8", "replace").decode()
 
 
-def _copy(value: Any, where: str, at: str, is_frozen: bool) -> Any:
+def _copy(value: Any, where: str, at: str, is_frozen: bool, depth: int) -> Any:
     kind = type(value)
     if kind in PLAIN:
         return value if kind is not str or value.isascii() else _checked_text(value, where, at)
     if kind is dict or kind is ReadOnlyDict:
-        return value if is_frozen and kind is ReadOnlyDict else _copied_dict(value, where, at, is_frozen)
+        return value if is_frozen and kind is ReadOnlyDict else _copied_dict(value, where, at, is_frozen, depth)
     if kind is list or kind is ReadOnlyList:
         if not is_frozen:
-            return _copied_items(value, where, at, is_frozen)
-        return value if kind is ReadOnlyList else ReadOnlyList(_copied_items(value, where, at, is_frozen))
+            return _copied_items(value, where, at, is_frozen, depth)
+        return value if kind is ReadOnlyList else ReadOnlyList(_copied_items(value, where, at, is_frozen, depth))
     if kind is tuple:
-        return tuple(_copied_items(value, where, at, is_frozen))
+        return tuple(_copied_items(value, where, at, is_frozen, depth))
     if kind in _IMMUTABLE:
         return value
     if isinstance(value, types.Content):
@@ -194,16 +196,46 @@ def _copy(value: Any, where: str, at: str, is_frozen: bool) -> Any:
             return _copied(value)
         return value if type(value.__dict__) is ReadOnlyFields else freeze_content(value)
     if isinstance(value, BaseModel):
+        _refuse_secrets(value, where, at, depth)
+        return _copy(value.model_dump(), where, at, is_frozen, depth)
+    return _copy_rare(value, where, at, is_frozen, depth)
+
+
+def _check_depth(where: str, at: str, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise WorkflowDataError(
+            f"{where}{at[:60]}… is nested more than {MAX_DEPTH} levels deep, or holds itself, and so can't be stored: "
+            f"hand on a flatter value, for instance a list of parts with references."
+        )
+
+
+def _refuse_secrets(value: Any, where: str, at: str, depth: int) -> None:
+    """Raise when a model, or something in its fields, may hold a secret: its dump would show it in clear text."""
+    kind = type(value)
+    parts: list[tuple[Any, Any]]
+    if isinstance(value, BaseModel):
         if getattr(kind, "holds_secrets", False):
             raise WorkflowDataError(
                 f"{where}{at} is an {kind.__name__}, which may hold a secret and so is neither stored nor handed on: "
                 f"call ctx.get_auth_response(auth_config) in the node that needs it."
             )
-        return _copy(value.model_dump(), where, at, is_frozen)
-    return _copy_rare(value, where, at, is_frozen)
+        parts = [*value.__dict__.items(), *(value.__pydantic_extra__ or {}).items()]
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        parts = [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
+    elif isinstance(value, dict):
+        parts = list(value.items())
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        parts = list(enumerate(value))
+    else:
+        return
+    _check_depth(where, at, depth)
+    for name, inner in parts:
+        if type(inner) not in PLAIN:
+            _refuse_secrets(inner, where, f"{at}.{name}", depth + 1)
 
 
-def _copied_dict(value: dict[Any, Any], where: str, at: str, is_frozen: bool) -> dict[Any, Any]:
+def _copied_dict(value: dict[Any, Any], where: str, at: str, is_frozen: bool, depth: int) -> dict[Any, Any]:
+    _check_depth(where, at, depth)
     copied = {}
     for key, inner in value.items():
         name = key if type(key) is str and key.isascii() else _key(key, where, at)
@@ -211,44 +243,45 @@ def _copied_dict(value: dict[Any, Any], where: str, at: str, is_frozen: bool) ->
         if kind in PLAIN and (kind is not str or inner.isascii()):
             copied[name] = inner
         else:
-            copied[name] = _copy(inner, where, f"{at}[{key!r}]", is_frozen)
+            copied[name] = _copy(inner, where, f"{at}[{key!r}]", is_frozen, depth + 1)
     return ReadOnlyDict(copied) if is_frozen else copied
 
 
-def _copied_items(values: list[Any] | tuple[Any, ...], where: str, at: str, is_frozen: bool) -> list[Any]:
+def _copied_items(values: list[Any] | tuple[Any, ...], where: str, at: str, is_frozen: bool, depth: int) -> list[Any]:
+    _check_depth(where, at, depth)
     copied = []
     for index, inner in enumerate(values):
         kind = type(inner)
         if kind in PLAIN and (kind is not str or inner.isascii()):
             copied.append(inner)
         else:
-            copied.append(_copy(inner, where, f"{at}[{index}]", is_frozen))
+            copied.append(_copy(inner, where, f"{at}[{index}]", is_frozen, depth + 1))
     return copied
 
 
-def _copy_rare(value: Any, where: str, at: str, is_frozen: bool) -> Any:
+def _copy_rare(value: Any, where: str, at: str, is_frozen: bool, depth: int) -> Any:
     if isinstance(value, Answer):
-        return Answer(_copied_dict(value, where, at, False))
+        return Answer(_copied_dict(value, where, at, False, depth))
     if isinstance(value, (set, frozenset)):
         if is_frozen and type(value) is ReadOnlySet:
             return value
-        items = [_copy(v, where, f"{at}{{…}}", False) for v in value]
+        items = [_copy(v, where, f"{at}{{…}}", False, depth + 1) for v in value]
         if not isinstance(value, set):
             return frozenset(items)
         return ReadOnlySet(items) if is_frozen else set(items)
     if isinstance(value, enum.Enum):
-        return _copy(value.value, where, at, is_frozen)
+        return _copy(value.value, where, at, is_frozen, depth)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-        return _copied_dict(fields, where, at, is_frozen)
+        return _copied_dict(fields, where, at, is_frozen, depth)
     if isinstance(value, (bytearray, memoryview)):
         return bytes(value)
     for plain in (bool, int, float, str):
         if isinstance(value, plain):
-            return _copy(plain(value), where, at, is_frozen)
+            return _copy(plain(value), where, at, is_frozen, depth)
     for container in (dict, list, tuple):
         if isinstance(value, container):
-            return _copy(container(value), where, at, is_frozen)
+            return _copy(container(value), where, at, is_frozen, depth)
     raise WorkflowDataError(
         f"{where}{at} is a {type(value).__module__}.{type(value).__qualname__}, which can't be stored or handed on: "
         f"return JSON values, dates, Decimal, UUID, bytes, a pydantic model or a dataclass, or keep the object out of "

@@ -7,7 +7,7 @@ import contextvars
 from collections.abc import AsyncIterator
 from typing import Any
 
-from adk_nb.errors import DataError, SessionNotFoundError
+from adk_nb.errors import AlreadyExistsError, DataError, SessionNotFoundError
 from adk_nb.events.get_session_config import GetSessionConfig
 from adk_nb.runners.records import with_records
 from adk_nb.workflow.nodes import BaseNode
@@ -51,7 +51,10 @@ class HeldSessions:
         if session is not None:
             return session
         if makes:
-            return await self._service.create_session(**where)
+            try:
+                return await self._service.create_session(**where)
+            except AlreadyExistsError:  # another call was quicker: its session is the one that was asked for
+                return await self.load(user_id, session_id, makes=False, config=config)
         raise SessionNotFoundError(
             f"Session not found: {session_id} (app {self._app_name!r}, user {user_id!r}). Create it with "
             f"session_service.create_session(...), or give the Runner auto_create_session=True."

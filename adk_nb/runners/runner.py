@@ -172,6 +172,11 @@ class Runner:
             on_run: Called on the event loop with the live record whenever it changed; it must be quick, and copy what
                 it keeps.
         """
+        if abort_signal is not None and not isinstance(abort_signal, asyncio.Event):
+            raise ConfigurationError(
+                f"abort_signal is a {type(abort_signal).__name__}: give an asyncio.Event, which can be waited for "
+                f"without holding up the event loop; from a thread, set it with loop.call_soon_threadsafe(signal.set)."
+            )
         session = await self._load(user_id, session_id)
         async with self._sessions.held(session, invocation_id):
             config = None if run_config is None else run_config.get_session_config

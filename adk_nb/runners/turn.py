@@ -220,7 +220,7 @@ class Turn:
 
     def _stop_nodes(self) -> None:
         if self._is_running_nodes and self._task is not None and not self._task.done():
-            self._task.cancel()
+            self._engine.stopping.cancel({self._task})
 
     async def _await_abort(self, signal: asyncio.Event) -> None:
         await signal.wait()

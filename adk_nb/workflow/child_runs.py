@@ -149,10 +149,15 @@ class ChildRuns:
                 f"Node {parent.node.name!r} calls ctx.run_node and so must have rerun_on_resume=True: write "
                 f"@node(rerun_on_resume=True), so that it can go on after a pause with its children's results."
             )
-        run_id = wish.run_id
+        run_id: Any = wish.run_id  # whatever a person gave
         if run_id is None:
             number = self._counters[node.name] = self._counters.get(node.name, 0) + 1
             run_id = str(number)
+        elif not isinstance(run_id, str) or not run_id or "/" in run_id or "@" in run_id:
+            raise WorkflowConfigurationError(
+                f"The run_id {run_id!r:.80} for child {node.name!r} can't name a run: give a text that isn't empty "
+                f"and is without '/' and '@', which separate the parts of a path, for instance {_cleaned(run_id)!r}."
+            )
         elif run_id.isdigit():
             raise WorkflowConfigurationError(
                 f"The run_id {run_id!r} for child {node.name!r} must contain non-numeric characters, as plain "
@@ -294,3 +299,7 @@ class ChildRuns:
             return None
         reason = "; ".join(run.notes) or f"it ended {run.status}"
         raise DynamicNodeFailError(run.name, WorkflowDataError(reason), run.path)
+
+
+def _cleaned(run_id: object) -> str:
+    return "".join("-" if letter in "/@" else letter for letter in str(run_id)[:40]) or "order-17"

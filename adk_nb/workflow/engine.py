@@ -123,7 +123,7 @@ class Engine:
     def _time_is_up(self, task: asyncio.Task[Any]) -> None:
         self._is_out_of_time = True
         self.allowance.reached = self.allowance.reached or "max_seconds"
-        task.cancel()
+        self.stopping.cancel({task})
 
     def _find_work(self, runs: list[NodeRun]) -> None:
         self.ready |= find_ready(runs)
@@ -174,11 +174,19 @@ class Engine:
             self._stopped(run)
             if isinstance(error, KeyboardInterrupt):
                 self._interrupted(error)
+            if not isinstance(error, (asyncio.CancelledError, GeneratorExit)):
+                raise asyncio.CancelledError from error  # what its cleanup raised is no failure of the run
             raise error
         delay = await self._fail_attempt(execution, tries, own_failure(run, error))
         if delay is None:
             return False
-        await asyncio.sleep(delay)
+        try:
+            await asyncio.sleep(delay)
+        except BaseException:
+            run.cancel(time.time())
+            self._unstored.append(run)
+            self.tell(run)
+            raise
         execution.begin_again()
         run.begin_attempt(time.time())
         return True

@@ -66,7 +66,7 @@ def restore_graph(state: GraphState, open_runs: Iterable[NodeRun], latest: Itera
     for run in latest:
         completed[run.name] = int(run.run_id)
         _count(state, run)
-        if run.output is not None and ends_at(graph, run):
+        if run.output is not None and graph.has(run.name) and ends_at(graph, run):
             state.outputs[run.name] = run
         if run.is_cut_short:
             state.short.add(run.name)

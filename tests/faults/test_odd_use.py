@@ -1,0 +1,176 @@
+"""What a clumsy or unlucky user does: it is refused with a sentence, or comes to a good end, and nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from adk_nb import Limits
+from adk_nb.auth import AuthCredential, AuthCredentialTypes
+from adk_nb.errors import ConfigurationError, WorkflowConfigurationError, WorkflowDataError
+from adk_nb.events.record import Status
+from adk_nb.events.request_input import RequestInput
+from adk_nb.events.values import MAX_DEPTH, snapshot
+from adk_nb.sessions import SqliteSessionService
+from adk_nb.workflow import RetryConfig, Workflow, node
+from adk_nb.workflow.context import Context
+from adk_nb.workflow.run_config import RunConfig
+from tests.workflow.driving import Conversation, run
+
+
+def nested(wrap: Any, levels: int) -> Any:
+    """Return 1 inside so many containers."""
+    value: Any = 1
+    for _ in range(levels):
+        value = wrap(value)
+    return value
+
+
+WRAPS = {
+    "list": lambda value: [value],
+    "dict": lambda value: {"k": value},
+    "numbered": lambda value: {1: value},
+    "tuple": lambda value: (value,),
+}
+
+
+@pytest.mark.parametrize("kind", WRAPS)
+def test_what_can_be_stored_can_be_read(kind: str, tmp_path: Path) -> None:
+    """Values as deep as is allowed come back from a file; deeper ones, and those that hold themselves, are refused."""
+    deep = nested(WRAPS[kind], MAX_DEPTH)
+
+    async def test() -> None:
+        def source(ctx: Context) -> Any:
+            ctx.state["deep"] = deep
+            return deep
+
+        service = SqliteSessionService(str(tmp_path / "s.db"))
+        await Conversation(Workflow(name="w", edges=[("START", node(source, name="a"))]), service).say()
+        reread = Conversation(node(lambda: 1, name="other"), SqliteSessionService(str(tmp_path / "s.db")))
+        assert (await reread.state())["deep"] == deep
+        assert (await reread.root()).output == deep
+
+    run(test)
+    with pytest.raises(WorkflowDataError, match="nested more than"):
+        snapshot(nested(WRAPS[kind], MAX_DEPTH + 2))
+    circle: list[Any] = []
+    circle.append(circle)
+    with pytest.raises(WorkflowDataError, match="holds itself"):
+        snapshot(circle)
+
+
+def test_a_credential_inside_a_model_is_refused() -> None:
+    """A model that holds a credential somewhere isn't stored, and the error says where the credential is."""
+
+    class Login(BaseModel):
+        user: str
+        keys: list[AuthCredential]
+
+    login = Login(user="ada", keys=[AuthCredential(auth_type=AuthCredentialTypes.API_KEY, api_key="s3cret")])
+    with pytest.raises(WorkflowDataError, match=r"keys\.0 is an AuthCredential") as refused:
+        snapshot({"login": login})
+    assert "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("run_id", ["ann@x.org", "x/g@1", "", 7])
+def test_run_ids_that_would_break_a_path(run_id: Any) -> None:
+    """A run_id that would make a path ambiguous is refused, with one that would do."""
+
+    @node(rerun_on_resume=True)
+    async def parent(ctx: Context) -> Any:
+        return await ctx.run_node(node(lambda: 1, name="child"), run_id=run_id)
+
+    async def test() -> None:
+        talk = Conversation(Workflow(name="w", edges=[("START", parent)]))
+        error = await talk.fail(WorkflowConfigurationError, talk.say())
+        assert "run_id" in str(error)
+
+    run(test)
+
+
+def test_an_abort_signal_of_another_kind() -> None:
+    """A signal that can't be awaited is refused before anything is stored."""
+
+    async def test() -> None:
+        talk = Conversation(node(lambda: 1, name="a"))
+        wrong: Any = threading.Event()
+        await talk.fail(ConfigurationError, talk.say(abort_signal=wrong))
+        assert await talk.sessions.get_session(app_name=talk.app_name, **talk.where) is None
+
+    run(test)
+
+
+def test_a_node_that_waits_to_try_again_is_stopped_with_the_others() -> None:
+    """A node that waits for its next try is recorded as cancelled when a sibling fails, and its tries are kept."""
+    waits = asyncio.Event()
+
+    @node(retry_config=RetryConfig(initial_delay=1000, jitter=0))
+    async def flaky() -> None:
+        waits.set()
+        raise ValueError("not now")
+
+    async def bad() -> None:
+        await waits.wait()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        raise KeyError("bad")
+
+    async def test() -> None:
+        talk = Conversation(Workflow(name="w", edges=[("START", (flaky, bad))]))
+        await talk.fail(KeyError, talk.say())
+        record = (await talk.records())["w@1/flaky@1"]
+        assert (record.status, len(record.attempts)) == (Status.CANCELLED, 1)
+
+    run(test)
+
+
+def test_a_root_whose_cleanup_fails_is_stopped_all_the_same() -> None:
+    """When the time is up, what a node's own cleanup raises is no failure of the run."""
+
+    async def slow() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise ValueError("cleanup")
+
+    async def test() -> None:
+        talk = Conversation(node(slow, name="slow"))
+        await talk.say(run_config=RunConfig(limits=Limits(max_seconds=0.05)))
+        assert (await talk.root()).status is Status.STOPPED
+
+    run(test)
+
+
+def test_a_finished_node_that_is_gone() -> None:
+    """A node that had finished and was taken out of the workflow during a pause isn't in the way."""
+
+    def flow(*, is_old: bool) -> Workflow:
+        ask = node(lambda: RequestInput(interrupt_id="q", message="?"), name="ask")
+        steps = [node(lambda: 1, name="gone"), ask] if is_old else [ask]
+        return Workflow(name="w", edges=[("START", *steps)])
+
+    async def test() -> None:
+        talk = Conversation(flow(is_old=True))
+        await talk.say()
+        changed = Conversation(flow(is_old=False), talk.service)
+        await changed.answer(q="yes")
+        assert ((await changed.root()).status, (await changed.root()).output) == (Status.COMPLETED, "yes")
+
+    run(test)
+
+
+def test_two_calls_that_make_one_session(tmp_path: Path) -> None:
+    """Two first calls of one session at once share the session that the quicker one made."""
+
+    async def test() -> None:
+        service = SqliteSessionService(str(tmp_path / "s.db"))
+        talks = [Conversation(node(lambda: 1, name="a"), service) for _ in range(2)]
+        await asyncio.gather(*(talk.say() for talk in talks))
+        assert len([event for event in await talks[0].stored() if event.author == "user"]) == 2
+
+    run(test)
