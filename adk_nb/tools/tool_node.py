@@ -12,7 +12,7 @@ from adk_nb.errors import ToolArgumentsError, WorkflowConfigurationError, one_of
 from adk_nb.events.event import Event, content_text, event_of, new_id
 from adk_nb.events.request_input import RequestInput, parse_json
 from adk_nb.workflow.description import Kind
-from adk_nb.workflow.gates import approval, confirmation_request, credential_request, is_refused, refused
+from adk_nb.workflow.gates import approval, confirmation_request, credential_request, is_outdated, is_refused, refused
 from adk_nb.workflow.nodes import BaseNode
 from adk_nb.workflow.retry import RetryConfig
 
@@ -97,10 +97,11 @@ class ToolNode(BaseNode):
     async def _carried_out(self, ctx: Context, args: dict[str, Any], *, is_approved: bool) -> Any:
         if is_refused(ctx):
             return refused()
-        if not is_approved and await self.tool.check_require_confirmation(args, ctx):
+        shown = dict(args)
+        if (not is_approved or is_outdated(ctx, args)) and await self.tool.check_require_confirmation(args, ctx):
             return confirmation_request(ctx, self.tool.name, args)
         result = await self.tool.run_async(args=args, tool_context=ctx)
-        question = self._asked(ctx, args)
+        question = self._asked(ctx, shown)
         return result if question is None else question
 
     def _asked(self, ctx: Context, args: dict[str, Any]) -> Any:

@@ -270,10 +270,14 @@ class Context(ToolCall, Services, ReadonlyContext):
         """The answers to this run's own questions so far, by interrupt id."""
         return self._place.run.answers
 
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """All that this run asked, in order, with the answers that there are."""
+        return self._place.run.questions
+
     def newest_question(self, interrupt_id: str) -> Question | None:
         """Return what this run asked under an id last, with its answer if there is one; `None` when it didn't ask."""
-        asked = self._place.run.questions
-        return next((question for question in reversed(asked) if question.interrupt_id == interrupt_id), None)
+        return next((question for question in reversed(self.questions) if question.interrupt_id == interrupt_id), None)
 
     @property
     def interrupt_ids(self) -> set[str]:

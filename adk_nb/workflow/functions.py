@@ -22,6 +22,7 @@ from adk_nb.workflow.gates import (
     check_gates,
     confirmation_request,
     credential_gate,
+    is_outdated,
     is_refused,
     is_required,
     refused,
@@ -156,11 +157,12 @@ class FunctionNode(BaseNode):
         if self.require_confirmation is not False:
             if is_refused(ctx):
                 return refused()
-            if approval(ctx) is None:
-                values = self.arguments(ctx, node_input)
-                values.pop(self.signature.context_name or "", None)
-                if await is_required(self.require_confirmation, self.name, values, ctx, node_input):
-                    return confirmation_request(ctx, self.name, values)
+            given = approval(ctx)
+            values = self.arguments(ctx, node_input)
+            values.pop(self.signature.context_name or "", None)
+            is_due = given is None or is_outdated(ctx, values)
+            if is_due and await is_required(self.require_confirmation, self.name, values, ctx, node_input):
+                return confirmation_request(ctx, self.name, values)
         return None if self.auth_config is None else await credential_gate(ctx, self.auth_config)
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:

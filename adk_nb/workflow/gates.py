@@ -86,6 +86,25 @@ def approval(ctx: Context) -> ToolConfirmation | None:
     return ctx.tool_confirmation
 
 
+def is_outdated(ctx: Context, arguments: Mapping[str, Any]) -> bool:
+    """Say whether the call isn't the one that a person was shown; its answer is then taken from the body.
+
+    Where a plugin changes what is shown, two questions in a row show the same: the second one's answer holds.
+
+    Args:
+        ctx: The context of the call.
+        arguments: What the call is made with now.
+    """
+    interrupt_id = CONFIRMATION_ID + ctx.node_path
+    asked = [one.payload for one in ctx.questions if one.interrupt_id == interrupt_id and one.is_answered]
+    if not asked or not isinstance(asked[-1], dict) or not isinstance(asked[-1].get("args"), dict):
+        return False
+    if asked[-1]["args"] == snapshot(_all_shown(arguments)) or asked[-1] in asked[-2:-1]:
+        return False
+    ctx.tool_confirmation = None
+    return True
+
+
 def is_refused(ctx: Context) -> bool:
     """Say whether a person refused the call before it was made; a call that asked itself sees the answer itself."""
     question = ctx.newest_question(CONFIRMATION_ID + ctx.node_path)
@@ -144,7 +163,7 @@ def confirmation_request(
         arguments: What the person is shown of the call.
         asked: What the call itself asks with, when it has begun and wants to know.
     """
-    payload: dict[str, Any] = {"tool_name": name, "args": {key: _shown(value) for key, value in arguments.items()}}
+    payload: dict[str, Any] = {"tool_name": name, "args": _all_shown(arguments)}
     if asked is not None:
         payload[_OWN_PAYLOAD] = asked.payload
     return RequestInput(
@@ -182,6 +201,10 @@ def credential_request(ctx: Context, auth_config: AuthConfig) -> Event:
         content=types.Content(role="model", parts=[types.Part(function_call=call)]),
         long_running_tool_ids={interrupt_id},
     )
+
+
+def _all_shown(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _shown(value) for key, value in arguments.items()}
 
 
 def _shown(value: Any) -> Any:

@@ -16,7 +16,9 @@ from adk_nb.errors import AnswerError, WorkflowConfigurationError, WorkflowDataE
 from adk_nb.events import Event, RequestInput
 from adk_nb.events.record import Status
 from adk_nb.events.tool_confirmation import ToolConfirmation
+from adk_nb.plugins import BasePlugin
 from adk_nb.sessions import SqliteSessionService
+from adk_nb.tools import FunctionTool
 from adk_nb.workflow import FunctionNode, JoinNode, RetryConfig, Workflow, node
 from adk_nb.workflow.context import Context
 from tests.workflow.driving import Conversation, lines, outputs, run
@@ -408,6 +410,53 @@ def test_a_body_may_ask_on_its_own_as_well() -> None:
         await talk.say()
         assert lines(await talk.answer({"wf_tool_confirmation:talkative@1": True})) == [("talkative@1", "?more")]
         assert outputs(await talk.answer(more="text")) == {"talkative@1": "text"}
+
+    run(test)
+
+
+@pytest.mark.parametrize("as_tool", [False, True])
+def test_an_approval_is_for_the_call_that_was_shown(as_tool: bool, tmp_path: Path) -> None:
+    """A call whose arguments have changed since it was approved is asked for again, also after a restart."""
+    calls: list[Any] = []
+
+    def refund(amount: int, tags: Any) -> str:
+        calls.append(amount)
+        return f"{amount}"
+
+    def flow() -> Workflow:
+        gated = FunctionTool(refund, require_confirmation=True) if as_tool else node(refund, require_confirmation=True)
+        return Workflow(name="wf", edges=[("START", node(lambda: {}, name="src"), gated)])
+
+    async def test() -> None:
+        talk = Conversation(flow(), SqliteSessionService(tmp_path / "s.db"))
+        gate = "wf_tool_confirmation:wf@1/refund@1"
+        await talk.say(state_delta={"amount": 5, "tags": ({"a"}, 1.5, None)})
+        again = Conversation(flow(), SqliteSessionService(tmp_path / "s.db"))
+        await again._collect(answers={gate: True}, state_delta={"amount": 5000})
+        [(_, question)] = await again.questions()
+        assert (calls, question.payload["args"]["amount"]) == ([], 5000)
+        await again.answer(**{gate: True})
+        assert calls == [5000]
+        record = (await again.records())["wf@1/refund@1"]
+        assert [one.payload["args"]["amount"] for one in record.questions] == [5, 5000]
+
+    run(test)
+
+
+def test_a_plugin_that_hides_arguments_does_not_make_it_ask_for_ever() -> None:
+    """Where what is shown isn't what is called with, the second answer in a row to the same holds."""
+
+    class Hide(BasePlugin):
+        async def on_event_callback(self, *, invocation_context: Any, event: Any) -> None:
+            for call in event.get_function_calls():
+                call.args["payload"]["args"] = {"node_input": "***"}
+
+    async def test() -> None:
+        talk = Conversation(paying(), plugins=[Hide(name="hide")])
+        await talk.say()
+        await talk.answer(**{PAY: True})
+        await talk.answer(**{PAY: True})
+        assert (await talk.root()).output == "'paid 5'"
 
     run(test)
 
