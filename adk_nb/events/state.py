@@ -32,7 +32,11 @@ class State:
     """Lives for one call of the runner and is never stored."""
 
     def __init__(
-        self, value: dict[str, Any], delta: dict[str, Any], check: Callable[[str, Any], None] | None = None
+        self,
+        value: dict[str, Any],
+        delta: dict[str, Any],
+        check: Callable[[str, Any], None] | None = None,
+        informed: dict[str, Any] | None = None,
     ) -> None:
         """Look at `value` and collect writes in `delta`; both dictionaries are used, not copied.
 
@@ -40,14 +44,22 @@ class State:
             value: The live state of the session.
             delta: Where writes are collected.
             check: Called with key and value before each write; raises to refuse it.
+            informed: The newest value of each key that was written knowing the one before it; shared by all who look
+                at the same live state.
         """
         self._value = value
         self._delta = delta
         self._check = check
+        self._informed = {} if informed is None else informed
         self._handed_out: dict[str, tuple[Any, Any]] = {}
+        self._seen: dict[str, Any] = {}
+        self._uninformed: dict[str, bool] = {}
 
     def __getitem__(self, key: str) -> Any:
-        value = self._value[key]
+        held = self._handed_out.get(key)
+        if held is not None and held[1] is not self._value.get(key, _ABSENT):
+            self._notice_change(key, *held)  # before a newer copy takes its place
+        value = self._seen[key] = self._value[key]
         if type(value) in PLAIN or key.startswith(self.TEMP_PREFIX):
             return value
         held = self._handed_out.get(key)
@@ -69,7 +81,11 @@ class State:
         if type(value) not in PLAIN and not key.startswith(self.TEMP_PREFIX):
             kept = snapshot(value, f"state[{key!r}]")
             self._handed_out[key] = (value, kept)
-        self._value[key] = self._delta[key] = kept
+        if key not in self._seen:
+            self._write(key, kept, is_stale=None)
+        else:
+            now = self._value.get(key, _ABSENT)
+            self._write(key, kept, is_stale=now is not self._seen[key] and (now is _ABSENT or now != kept))
 
     def __contains__(self, key: object) -> bool:
         return key in self._value
@@ -79,11 +95,15 @@ class State:
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return the value of a key, or `default` when it isn't set."""
-        return self[key] if key in self._value else default
+        if key in self._value:
+            return self[key]
+        self._seen[key] = _ABSENT
+        return default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """Return the value of a key, setting it to `default` first when it isn't set."""
         if key not in self._value:
+            self._seen[key] = _ABSENT
             self[key] = default
         return self[key]
 
@@ -102,6 +122,7 @@ class State:
             self._notice_changes()
         self._handed_out = {}
         twin._value, twin._delta, twin._handed_out = dict(self._value), {}, {}
+        twin._informed, twin._seen, twin._uninformed = {}, {}, {}
 
     def wrote(self, key: str) -> bool:
         """Say whether a key was written, or its value changed in place, since the last event."""
@@ -138,14 +159,72 @@ class State:
         finally:
             self._delta.clear()
 
+    def take_uninformed(self) -> dict[str, bool]:
+        """Return the keys written since the last call without knowing the value before, and start again with none.
+
+        `True` stands for one that was read, and changed by others before it was written; `False` for one never read.
+        """
+        found, self._uninformed = self._uninformed, {}
+        return found
+
+    def _write(self, key: str, kept: Any, *, is_stale: bool | None) -> None:
+        if is_stale is False:
+            self._informed[key] = kept
+        else:
+            self._informed.pop(key, None)
+            self._uninformed[key] = bool(is_stale)
+        self._value[key] = self._delta[key] = self._seen[key] = kept
+
     def _notice_changes(self) -> None:
         for key, (own, base) in list(self._handed_out.items()):
-            del self._handed_out[key]  # a change that is refused is forgotten: live state never had it
-            now = snapshot(own, f"state[{key!r}]")
-            if now != base:
-                self.check(key, now)
-                self._value[key] = self._delta[key] = base = now
-            self._handed_out[key] = (own, base)
+            self._notice_change(key, own, base)
+
+    def _notice_change(self, key: str, own: Any, base: Any) -> None:
+        self._handed_out.pop(key, None)  # a change that is refused is forgotten: live state never had it
+        now = snapshot(own, f"state[{key!r}]")
+        if now != base:
+            live = self._value.get(key, _ABSENT)
+            is_stale = live is not base
+            kept = now
+            if is_stale:
+                kept, is_stale = merged(base, now, live)
+            self.check(key, kept)
+            self._write(key, kept, is_stale=is_stale)
+            base = now
+        self._handed_out[key] = (own, base)
+
+
+_ABSENT: Any = object()
+
+
+def merged(base: Any, own: Any, live: Any) -> tuple[Any, bool]:
+    """Return a value with the changes of two who began with the same one, and whether anything of `live` is lost.
+
+    What was added to the end of a list and the changed keys of a dictionary go on top of the live value; every other
+    change replaces it.
+
+    Example:
+        >>> merged([1], [1, 2], [1, 3])
+        ([1, 3, 2], False)
+        >>> merged({"n": 0}, {"n": 1, "b": 2}, {"n": 5})
+        ({'n': 1, 'b': 2}, True)
+    """
+    if own == base:
+        return live, False
+    if type(base) is type(own) is type(live) is list and own[: len(base)] == base:
+        return [*live, *own[len(base) :]], False
+    if not type(base) is type(own) is type(live) is dict:
+        return own, live is not _ABSENT and live not in (base, own)
+    kept, is_lost = dict(live), False
+    for key in [*base, *[key for key in own if key not in base]]:
+        was, now, other = (one.get(key, _ABSENT) for one in (base, own, live))
+        value, is_lost_here = merged(was, now, other)
+        is_lost |= is_lost_here
+        if value is _ABSENT:
+            kept.pop(key, None)
+        else:
+            kept[key] = value
+    return kept, is_lost
 
 
 def split_scopes(delta: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:

@@ -150,7 +150,9 @@ class Context(ToolCall, Services, ReadonlyContext):
         """Stand for one try of one node run; user code never makes one."""
         super().__init__(invocation_context, node=node)
         self._place = place
-        self._state = State(invocation_context.session.state, {}, place.state_check)
+        live = invocation_context.session.state
+        self._state = State(live, {}, place.state_check, invocation_context.informed)
+        self.writes_before = invocation_context.writes
         self.outcome = Outcome()
         self.event_author: str | None = None
 

@@ -46,6 +46,12 @@ class InvocationContext:
         self.llm_calls = 0
         self.writers: dict[str, str] = {}
         """Path of the node run that last stored a key of the state, for keys stored in this call."""
+        self.stored: dict[str, tuple[Any, int]] = {}
+        """What it stored, and which one of all it was."""
+        self.writes = 0
+        """How many values have been stored in this call."""
+        self.informed: dict[str, Any] = {}
+        """The newest value of a key that was written knowing the one before it."""
         self.plugin_manager = plugin_manager
         self.is_aborted = False
         """Someone wants the run to stop."""

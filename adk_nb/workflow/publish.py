@@ -48,8 +48,9 @@ async def enrich_reviewed(execution: Execution, context: Context, event: Event, 
             event.output = None
         else:
             _note_output_for(execution, event)
-    written = _taken_writes(context)
+    written = _taken_writes(execution, context)
     if written:
+        context.get_invocation_context().writers.update(dict.fromkeys(written, context.node_path))
         event.actions.state_delta = {**event.actions.state_delta, **written}
     if not is_empty(event, context.run_config):
         said, output = content_text(event.content), event.output
@@ -166,15 +167,21 @@ def _apply_state(execution: Execution, context: Context, event: Event) -> None:
     actions = event.actions
     if not actions.state_delta and not context.state.is_touched:
         return
-    live = context.session.state
+    live, shared = context.session.state, context.get_invocation_context()
     if actions.state_delta:
+        taken = {}
         for key, value in actions.state_delta.items():
             context.state.check(key, value)
-            live[key] = snapshot(value, f"state[{key!r}]")
-    written = _taken_writes(context)
+            taken[key] = snapshot(value, f"state[{key!r}]")
+        live.update(taken)
+        for key, value in taken.items():
+            _note_loss(execution, context, key, value, was_changed=False)
+            shared.writes += 1
+            shared.stored[key] = (value, shared.writes)
+    written = _taken_writes(execution, context)
     if written or actions.state_delta:
         merged = {**actions.state_delta, **written}
-        context.get_invocation_context().writers.update(dict.fromkeys(merged, context.node_path))
+        shared.writers.update(dict.fromkeys(merged, context.node_path))
         delta = {k: v for k, v in merged.items() if not k.startswith(State.TEMP_PREFIX)}
         event.own_actions().state_delta = delta
         _note_writes(execution, delta)
@@ -190,22 +197,51 @@ def _note_writes(execution: Execution, delta: dict[str, Any]) -> None:
         one = one.parent if one.graph is None else one.graph.holder
 
 
-def _taken_writes(context: Context) -> dict[str, Any]:
+def _taken_writes(execution: Execution, context: Context) -> dict[str, Any]:
     """Return what the node wrote since its last event, and make the state that others see agree with it.
 
-    Where another node wrote the same key meanwhile, the write that is stored last counts, so that a run sees the same
-    now as after a pause. What a child has stored since is newer than what its caller wrote before it.
+    Where another node wrote the same key meanwhile and knew this write, its value is the newer one. Else the write that
+    is stored last counts, so that a run sees the same now as after a pause, and a note says what was lost. What a child
+    has stored since is newer than what its caller wrote before it.
     """
     written = context.state.take_delta()
-    live, writers = context.session.state, context.get_invocation_context().writers
+    if not written:
+        return written
+    shared = context.get_invocation_context()
+    live, writers, stored = context.session.state, shared.writers, shared.stored
+    uninformed = context.state.take_uninformed()
     for key, value in list(written.items()):
-        if live.get(key) is value:
-            continue
-        if writers.get(key, "").startswith(f"{context.node_path}/"):
-            del written[key]
-        else:
-            live[key] = value
+        newest = live.get(key)
+        if newest is not value:
+            if writers.get(key, "").startswith(f"{context.node_path}/"):
+                del written[key]
+                continue
+            if key in shared.informed and shared.informed[key] is newest:
+                if key in stored and stored[key][0] is newest:
+                    del written[key]
+                    continue
+            else:
+                live[key] = value
+                uninformed[key] = True
+        if key in uninformed:
+            _note_loss(execution, context, key, value, was_changed=uninformed[key])
+        shared.writes += 1
+        stored[key] = (value, shared.writes)
     return written
+
+
+def _note_loss(execution: Execution, context: Context, key: str, value: Any, *, was_changed: bool) -> None:
+    """Say that a write took the place of one that it didn't know; one after the other, by callers too, is no loss."""
+    shared, path = context.get_invocation_context(), context.node_path
+    other = shared.writers.get(key)
+    before, number = shared.stored.get(key, (value, 0))
+    if other is None or before == value or f"{path}/".startswith(f"{other}/") or other.startswith(f"{path}/"):
+        return
+    if was_changed or number > context.writes_before:
+        execution.run.note(
+            f"{path} wrote state[{key!r}] without knowing what {other} had written to it meanwhile, which is lost: "
+            f"read it just before it is written, or let each write a key of its own"
+        )
 
 
 def _take_out_asked(execution: Execution, event: Event) -> None:

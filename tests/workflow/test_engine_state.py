@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from adk_nb.errors import StateSchemaError
 from adk_nb.events import Event, RequestInput
 from adk_nb.events.record import NodeRun
+from adk_nb.plugins import BasePlugin
 from adk_nb.sessions import InMemorySessionService
 from adk_nb.workflow import JoinNode, Workflow, node
 from adk_nb.workflow.context import Context
@@ -175,5 +176,112 @@ def test_state_that_the_schema_refuses(write: Any, words: str) -> None:
         assert lines(talk.last) == [("wf@1/inner@1/writes@1", "!StateSchemaError")]
         assert (await talk.root()).error_path == "wf@1/inner@1/writes@1"
         assert "m" not in await talk.state()
+
+    run(test)
+
+
+def _change(ctx: Context, how: str, i: int) -> None:
+    state = ctx.state
+    if how == "append":
+        state["k"].append(i)
+    elif how == "key":
+        state["k"][str(i)] = i
+    elif how == "nested":
+        state["k"]["all"].append(i)
+    elif how == "assign":
+        state["k"] = [*state["k"], i]
+    else:
+        state["k"] += 1
+
+
+@pytest.mark.parametrize("is_sync", [False, True])
+@pytest.mark.parametrize("has_plugin", [False, True])
+@pytest.mark.parametrize("how", ["append", "key", "nested", "assign", "count"])
+def test_siblings_that_change_one_value_lose_nothing(how: str, has_plugin: bool, is_sync: bool) -> None:
+    """What lanes add to one list or dictionary, or count, is all there: live, stored and resumed."""
+    begin: Any = {"append": [], "key": {}, "nested": {"all": []}, "assign": [], "count": 0}[how]
+    seen: list[Any] = []
+
+    def lane(i: int) -> Any:
+        async def change(ctx: Context) -> None:
+            for _ in range(i * 7 % 5):
+                await asyncio.sleep(0)
+            _change(ctx, how, i)
+            for _ in range(i * 5 % 7):
+                await asyncio.sleep(0)
+            _change(ctx, how, i + 10)
+
+        def change_at_once(ctx: Context) -> None:
+            _change(ctx, how, i)
+            _change(ctx, how, i + 10)
+
+        return node(change_at_once if is_sync else change, name=f"lane{i}")
+
+    def look(ctx: Context) -> None:
+        seen.append(ctx.state["k"])
+
+    async def test() -> None:
+        edges: list[Any] = [("START", tuple(lane(i) for i in range(8)), JoinNode(name="j"), node(look, name="a"), ask)]
+        edges.append((ask, node(look, name="b")))
+        talk = Conversation(Workflow(name="w", edges=edges), plugins=[BasePlugin("p")] if has_plugin else None)
+        await talk.say(state_delta={"k": begin})
+        seen.append((await talk.state())["k"])
+        await talk.answer(q=1)
+        assert seen[0] == seen[1] == seen[2]
+        every = [*range(8), *range(10, 18)]
+        parts = seen[0]["all"] if how == "nested" else seen[0]
+        assert parts == 16 if how == "count" else sorted(map(int, parts)) == every
+        assert not [note for note in (await talk.root()).notes if "lost" in note]
+
+    run(test)
+
+
+@pytest.mark.parametrize("how", ["blind", "stale", "in place", "event"])
+def test_a_lost_write_is_told(how: str) -> None:
+    """Where a write takes the place of a sibling's that it didn't know, the last stored counts, and a note says so."""
+
+    def lane(name: str, turns: int) -> Any:
+        async def write(ctx: Context) -> Any:
+            value = ctx.state["k"] if how in ("stale", "in place") else []
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            if how == "event":
+                return Event(state={"k": [name]})
+            if how == "in place":
+                value[0] = name
+            else:
+                ctx.state["k"] = [name]
+            return None
+
+        return node(write, name=name)
+
+    async def test() -> None:
+        lanes = (lane("a", 5), lane("b", 50))
+        talk = Conversation(Workflow(name="w", edges=[("START", lanes, JoinNode(name="j"))]))
+        await talk.say(state_delta={"k": ["x"]})
+        assert (await talk.state())["k"] == ["b"]
+        [note] = [note for note in (await talk.root()).notes if "lost" in note]
+        assert "w@1/b@1 wrote state['k'] without knowing what w@1/a@1" in note
+
+    run(test)
+
+
+def test_one_after_the_other_loses_nothing() -> None:
+    """Nodes of a chain, and children and their callers, may write a key again without a note."""
+
+    def child(ctx: Context) -> None:
+        ctx.state["k"] = 2
+
+    @node(rerun_on_resume=True)
+    async def caller(ctx: Context) -> None:
+        ctx.state["k"] = 1
+        await ctx.run_node(node(child))
+        ctx.state["k"] = 3
+
+    async def test() -> None:
+        talk = Conversation(Workflow(name="w", edges=[("START", node(child, name="a"), caller, node(child, name="b"))]))
+        await talk.say()
+        assert (await talk.state())["k"] == 2
+        assert not [note for note in (await talk.root()).notes if "lost" in note]
 
     run(test)
