@@ -68,7 +68,7 @@ def test_run_is_watched_asked_and_answered(open_notebook: OpenNotebook, kernel: 
     """A node lights up while its cell still runs; the form refuses what doesn't fit, and a click completes the run."""
     nb = open_notebook([SETUP, "made = await run(flow, 'charged twice', sessions='memory')"], kernel=kernel)
     nb.run_cell(0)
-    nb.run_code("asyncio.get_running_loop().call_later(1.5, gate.set); None")
+    nb.run_code("asyncio.get_running_loop().call_later(6, gate.set); None")
     nb.run_cell(1, wait=False)
     nb.wait_for(lambda: "adknb-running" in node_classes(nb, "classifier", 1), "the classifier to light up")
     nb.wait_text("waiting for you", cell=1)

@@ -12,11 +12,12 @@ import uuid
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal
 
 import pytest
 from google.genai import types
 from pydantic import BaseModel, Field
+from typing_extensions import TypedDict  # pydantic wants this one below Python 3.12
 
 from adk_nb import Context
 from adk_nb.errors import ConfigurationError, ToolArgumentsError
