@@ -203,10 +203,7 @@ class Event(LlmResponse):
         frozen: dict[str, Any] = {}
         if own["output"] is not None:
             frozen["output"] = freeze(own["output"], "output")
-        if own["content"] is not None:
-            frozen["content"] = freeze_content(own["content"])
-        if own["custom_metadata"]:
-            frozen["custom_metadata"] = freeze(own["custom_metadata"], "custom_metadata")
+        frozen |= self._frozen_says()
         if own["error_message"] is not None:
             frozen["error_message"] = cleaned_text(own["error_message"])
         if own["actions"] is not _NO_ACTIONS:
@@ -219,6 +216,31 @@ class Event(LlmResponse):
             _close(info)
         _close(self)
         self.__pydantic_fields_set__.add("id")  # a copy of it brings its id along
+
+    def settle(self) -> None:
+        """Take over what this event says and does as copies that don't change; for the engine, before it takes note.
+
+        Raises:
+            WorkflowDataError: something in it can't be stored; the event is left as it was.
+        """
+        own = self.__dict__
+        if type(own) is ReadOnlyFields or (
+            own["content"] is None and not own["custom_metadata"] and own["actions"] is _NO_ACTIONS
+        ):
+            return
+        actions: EventActions = own["actions"]
+        done = {} if actions is _NO_ACTIONS else _frozen_deeds(actions.__dict__, _DEEDS)
+        own.update(self._frozen_says())
+        if done:
+            actions.__dict__.update(done)
+
+    def _frozen_says(self) -> dict[str, Any]:
+        own, frozen = self.__dict__, {}
+        if own["content"] is not None:
+            frozen["content"] = freeze_content(own["content"])
+        if own["custom_metadata"]:
+            frozen["custom_metadata"] = freeze(own["custom_metadata"], "custom_metadata")
+        return frozen
 
     def own_actions(self) -> EventActions:
         """Return the event's actions for writing; events without actions share theirs until then."""
@@ -243,13 +265,23 @@ def _sealed_actions(actions: EventActions) -> EventActions:
     if not actions.__pydantic_fields_set__ and own == _NO_ACTIONS.__dict__:
         return _NO_ACTIONS
     fields = OpenFields(own)
-    for name in _FILLED:
-        value = fields[name]
-        if value is not None:
-            fields[name] = freeze(value, f"actions.{name}") if value else _NOTHING
+    fields.update(_frozen_deeds(own, _FILLED))
     fields.__class__ = ReadOnlyFields  # type: ignore[assignment]
     sealed: EventActions = _model(EventActions, fields, actions.__pydantic_fields_set__)
     return sealed
+
+
+def _frozen_deeds(fields: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the fields of actions that hold something, as history holds them: of credentials, what may be shown."""
+    frozen = {}
+    for name in names:
+        value = fields[name]
+        if value is None:
+            continue
+        if value and name == "requested_auth_configs":
+            value = {key: one.public() if getattr(one, "holds_secrets", False) else one for key, one in value.items()}
+        frozen[name] = freeze(value, f"actions.{name}") if value else _NOTHING
+    return frozen
 
 
 def _close(model: BaseModel) -> None:
@@ -261,7 +293,8 @@ def _close(model: BaseModel) -> None:
         _set(model, "__dict__", ReadOnlyFields(fields))
 
 
-_FILLED = ("state_delta", "artifact_delta", "agent_state")
+_DEEDS = ("artifact_delta", "agent_state", "requested_auth_configs")
+_FILLED = ("state_delta", *_DEEDS)
 _NO_ACTIONS = EventActions()  # all events that do nothing share it
 _NO_ACTIONS.__dict__.update({name: _NOTHING for name, value in _NO_ACTIONS.__dict__.items() if value == {}})
 _close(_NO_ACTIONS)

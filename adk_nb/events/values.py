@@ -95,7 +95,12 @@ def freeze(value: Any, where: str = "value") -> Any:
 
 
 def freeze_content(content: types.Content, where: str = "content") -> types.Content:
-    """Return a copy of a content that can't be changed, parts and call arguments included."""
+    """Return a copy of a content that can't be changed, parts and call arguments included.
+
+    A content that is frozen already is returned as it is.
+    """
+    if type(content.__dict__) is ReadOnlyFields:
+        return content
     frozen: types.Content = _frozen_model(content, where)
     return frozen
 
@@ -182,11 +187,14 @@ def _copy(value: Any, where: str, at: str, is_frozen: bool, depth: int) -> Any:
     if kind in PLAIN:
         return value if kind is not str or value.isascii() else _checked_text(value, where, at)
     if kind is dict or kind is ReadOnlyDict:
-        return value if is_frozen and kind is ReadOnlyDict else _copied_dict(value, where, at, is_frozen, depth)
+        if is_frozen and kind is ReadOnlyDict:
+            return _still_fits(value, where, at, depth)
+        return _copied_dict(value, where, at, is_frozen, depth)
     if kind is list or kind is ReadOnlyList:
-        if not is_frozen:
-            return _copied_items(value, where, at, is_frozen, depth)
-        return value if kind is ReadOnlyList else ReadOnlyList(_copied_items(value, where, at, is_frozen, depth))
+        if is_frozen and kind is ReadOnlyList:
+            return _still_fits(value, where, at, depth)
+        items = _copied_items(value, where, at, is_frozen, depth)
+        return ReadOnlyList(items) if is_frozen else items
     if kind is tuple:
         return tuple(_copied_items(value, where, at, is_frozen, depth))
     if kind in _IMMUTABLE:
@@ -194,7 +202,7 @@ def _copy(value: Any, where: str, at: str, is_frozen: bool, depth: int) -> Any:
     if isinstance(value, types.Content):
         if not is_frozen:
             return _copied(value)
-        return value if type(value.__dict__) is ReadOnlyFields else freeze_content(value)
+        return freeze_content(value)
     if isinstance(value, BaseModel):
         _refuse_secrets(value, where, at, depth)
         return _copy(value.model_dump(), where, at, is_frozen, depth)
@@ -207,6 +215,16 @@ def _check_depth(where: str, at: str, depth: int) -> None:
             f"{where}{at[:60]}… is nested more than {MAX_DEPTH} levels deep, or holds itself, and so can't be stored: "
             f"hand on a flatter value, for instance a list of parts with references."
         )
+
+
+def _still_fits(value: Any, where: str, at: str, depth: int) -> Any:
+    """Return something frozen; inside another value it may be too deep now."""
+    if depth:
+        _check_depth(where, at, depth)
+        for inner in value.values() if isinstance(value, dict) else value:
+            if type(inner) not in PLAIN and isinstance(inner, (dict, list, tuple, set, frozenset)):
+                _still_fits(inner, where, at, depth + 1)
+    return value
 
 
 def _refuse_secrets(value: Any, where: str, at: str, depth: int) -> None:
@@ -238,7 +256,7 @@ def _copied_dict(value: dict[Any, Any], where: str, at: str, is_frozen: bool, de
     _check_depth(where, at, depth)
     copied = {}
     for key, inner in value.items():
-        name = key if type(key) is str and key.isascii() else _key(key, where, at)
+        name = key if type(key) is str and key.isascii() else _key(key, where, at, depth)
         kind = type(inner)
         if kind in PLAIN and (kind is not str or inner.isascii()):
             copied[name] = inner
@@ -264,7 +282,8 @@ def _copy_rare(value: Any, where: str, at: str, is_frozen: bool, depth: int) -> 
         return Answer(_copied_dict(value, where, at, False, depth))
     if isinstance(value, (set, frozenset)):
         if is_frozen and type(value) is ReadOnlySet:
-            return value
+            return _still_fits(value, where, at, depth)
+        _check_depth(where, at, depth)
         items = [_copy(v, where, f"{at}{{…}}", False, depth + 1) for v in value]
         if not isinstance(value, set):
             return frozenset(items)
@@ -289,17 +308,18 @@ def _copy_rare(value: Any, where: str, at: str, is_frozen: bool, depth: int) -> 
     )
 
 
-def _key(key: Any, where: str, at: str) -> Any:
+def _key(key: Any, where: str, at: str, depth: int) -> Any:
     if type(key) is str:
         return key if key.isascii() else _checked_text(key, where, at)
     if type(key) in PLAIN or type(key) in _IMMUTABLE:
         return key
     if isinstance(key, enum.Enum):
-        return _key(key.value, where, at)
+        return _key(key.value, where, at, depth)
     if isinstance(key, str):
-        return _key(str(key), where, at)
+        return _key(str(key), where, at, depth)
     if isinstance(key, tuple):
-        return tuple(_key(part, where, at) for part in key)
+        _check_depth(where, at, depth + 1)
+        return tuple(_key(part, where, at, depth + 1) for part in key)
     raise WorkflowDataError(
         f"{where}{at} has the dictionary key {key!r} of type {type(key).__qualname__}, which can't be stored: "
         f"use a str, number, date, UUID or tuple as key."

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from adk_nb.errors import WorkflowDataError
 from adk_nb.events.event import Event, content_text
@@ -21,7 +21,16 @@ from adk_nb.workflow.context import Context
 from adk_nb.workflow.execution import Execution
 from adk_nb.workflow.run_config import RunConfig
 
-Review = Callable[[Event], Awaitable[None]]
+
+class Checks(NamedTuple):
+    """What a node says of values that others put into its events; each raises to refuse one."""
+
+    output: Callable[[Any], Any]
+    """Returns the output as the node's schema wants it."""
+    state: Callable[[str, Any], None]
+
+
+Review = Callable[[Event, Checks | None], Awaitable[None]]
 """Looks at an event before anything is made of it, and may change it."""
 
 
@@ -31,6 +40,7 @@ def enrich(execution: Execution, context: Context, event: Event) -> None:
     if not event.partial:
         if event.long_running_tool_ids:
             _take_out_asked(execution, event)
+        event.settle()
         _note(execution, context, event)
 
 
@@ -39,7 +49,7 @@ async def enrich_reviewed(execution: Execution, context: Context, event: Event, 
     _place(execution, context, event)
     event.own_actions()
     if event.partial:
-        await review(event)
+        await review(event, Checks(execution.node.checked_output, context.state.check))
         return
     if event.long_running_tool_ids:
         _take_out_asked(execution, event)
@@ -54,26 +64,25 @@ async def enrich_reviewed(execution: Execution, context: Context, event: Event, 
         event.actions.state_delta = {**event.actions.state_delta, **written}
     if not is_empty(event, context.run_config):
         said, output = content_text(event.content), event.output
-        await review(event)
+        await review(event, Checks(execution.node.checked_output, context.state.check))
         _follow_changes(execution, context, event, said, output)
     delta = event.actions.state_delta
     # What the node wrote through its context is live already, and its own lists go on being watched.
     untouched = {key: value for key, value in written.items() if delta.get(key) is value}
     event.actions.state_delta = {key: value for key, value in delta.items() if key not in untouched}
+    event.settle()
     _note(execution, context, event)
     event.actions.state_delta |= {k: v for k, v in untouched.items() if not k.startswith(State.TEMP_PREFIX)}
 
 
 def _follow_changes(execution: Execution, context: Context, event: Event, said: str, output: Any) -> None:
-    """Check an output that a review put in place of the node's; of a message that is the output, take the new text."""
+    """Of a message that is the output, take the new text; an output in place of the node's was checked by the review."""
     now, outcome = content_text(event.content), context.outcome
     if event.output is None and output is not None:
         event.node_info.output_for = None
-    elif event.output is not output:
-        event.output = execution.node.checked_output(event.output)
-    elif now != said and output is not None and output == said:
+    elif event.output is output and now != said and output is not None and output == said:
         event.output = now
-    elif now != said and output is None and outcome.has_output and outcome.output == said:
+    elif event.output is output and now != said and output is None and outcome.has_output and outcome.output == said:
         outcome.output = now
 
 

@@ -15,7 +15,7 @@ from adk_nb.auth import AuthCredential, AuthCredentialTypes
 from adk_nb.errors import ConfigurationError, WorkflowConfigurationError, WorkflowDataError
 from adk_nb.events.record import Status
 from adk_nb.events.request_input import RequestInput
-from adk_nb.events.values import MAX_DEPTH, snapshot
+from adk_nb.events.values import MAX_DEPTH, TAG, Answer, freeze, snapshot
 from adk_nb.sessions import SqliteSessionService
 from adk_nb.workflow import RetryConfig, Workflow, node
 from adk_nb.workflow.context import Context
@@ -31,11 +31,14 @@ def nested(wrap: Any, levels: int) -> Any:
     return value
 
 
-WRAPS = {
+WRAPS: dict[str, Any] = {
     "list": lambda value: [value],
     "dict": lambda value: {"k": value},
     "numbered": lambda value: {1: value},
     "tuple": lambda value: (value,),
+    "set": lambda value: frozenset({value}),
+    "answer": lambda value: Answer(k=value),
+    "marked": lambda value: {TAG: value},
 }
 
 
@@ -62,6 +65,34 @@ def test_what_can_be_stored_can_be_read(kind: str, tmp_path: Path) -> None:
     circle.append(circle)
     with pytest.raises(WorkflowDataError, match="holds itself"):
         snapshot(circle)
+
+
+def test_what_is_frozen_already_counts_as_well() -> None:
+    """A value of history that is put into another one again and again, or a key of tuples, is refused as well."""
+    value = freeze([1])
+    for _ in range(MAX_DEPTH):
+        value = freeze([value])
+    with pytest.raises(WorkflowDataError, match="nested more than"):
+        freeze([value])
+    with pytest.raises(WorkflowDataError, match="nested more than"):
+        snapshot({nested(WRAPS["tuple"], MAX_DEPTH + 1): 1})
+
+
+def test_a_credential_that_is_asked_for_is_stored_without_its_secret() -> None:
+    """Of a credential in `requested_auth_configs` an event keeps what may be shown, the secret not."""
+    credential = AuthCredential(auth_type=AuthCredentialTypes.API_KEY, api_key="s3cret")
+
+    async def test() -> None:
+        def source(ctx: Context) -> int:
+            ctx.actions.requested_auth_configs["x"] = credential
+            return 1
+
+        talk = Conversation(node(source, name="a"))
+        await talk.say()
+        [event] = [event for event in await talk.stored() if event.output == 1]
+        assert event.actions.requested_auth_configs == {"x": {"authType": "apiKey"}}
+
+    run(test)
 
 
 def test_a_credential_inside_a_model_is_refused() -> None:
