@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from google.genai import types
@@ -69,9 +69,16 @@ class PluginManager:
         """Ask for a message in place of the run."""
         return await self._ask(types.Content, "before_run_callback", invocation_context=invocation_context)
 
-    async def run_on_event_callback(self, *, invocation_context: InvocationContext, event: Event) -> Event | None:
-        """Ask for an event in place of this one."""
-        return await self._ask(Event, "on_event_callback", invocation_context=invocation_context, event=event)
+    async def run_on_event_callback(
+        self,
+        *,
+        invocation_context: InvocationContext,
+        event: Event,
+        accept: Callable[[Event | None], None] | None = None,
+    ) -> Event | None:
+        """Ask for an event in place of this one; `accept` checks what each plugin answered or changed."""
+        what = {"invocation_context": invocation_context, "event": event}
+        return await self._ask(Event, "on_event_callback", accept, **what)
 
     async def run_after_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """Tell of the end of a run."""
@@ -147,50 +154,69 @@ class PluginManager:
         Raises:
             PluginError: some failed or took too long; the others are closed.
         """
-        failed: dict[str, Exception] = {}
+        failed: dict[str, BaseException] = {}
         for plugin in self.plugins:
             try:
                 async with asyncio.timeout(self.close_timeout):
                     await plugin.close()
-            except Exception as error:  # noqa: BLE001  # a plugin's own failure: told below, and the rest still closes
+            except _FAILURES as error:  # told below, and the rest still closes
+                _let_stop(error)
                 failed[plugin.name] = error
         if failed:
             told = ", ".join(f"{name!r}: {_told(error, self.close_timeout)}" for name, error in failed.items())
             name, cause = next(iter(failed.items()))
             raise PluginError(f"Failed to close plugins: {told}. The others are closed.", name, "close") from cause
 
-    async def _ask(self, kind: type[T], hook: str, **arguments: Any) -> T | None:
+    async def _ask(
+        self, kind: type[T], hook: str, accept: Callable[[T | None], None] | None = None, /, **arguments: Any
+    ) -> T | None:
         for plugin in self.plugins:
             try:
                 answer = await getattr(plugin, hook)(**arguments)
-            except Exception as error:  # a plugin's own failure, whatever it is
+            except _FAILURES as error:
+                _let_stop(error)
                 raise _failure(plugin, hook, error) from error
-            if answer is None:
-                continue
-            if not isinstance(answer, kind):
+            if answer is not None and not isinstance(answer, kind):
                 raise PluginError(
                     f"Plugin {plugin.name!r} returned {answer!r:.80} from {hook!r}: return an object of the class "
                     f"{kind.__name__}, or None to let things go on as they are.",
                     plugin.name,
                     hook,
                 )
-            return answer
+            if accept is not None:
+                try:
+                    accept(answer)
+                except Exception as error:  # of a value that the plugin set, whatever is wrong with it
+                    raise _failure(plugin, hook, error) from error
+            if answer is not None:
+                return answer
         return None
 
     async def _tell(self, hook: str, cause: Exception, **arguments: Any) -> None:
         for plugin in self.plugins:
             try:
                 await getattr(plugin, hook)(error=cause, **arguments)
-            except Exception as error:  # noqa: BLE001  # the first error is the one to report; this one goes with it
+            except _FAILURES as error:  # the first error is the one to report; this one goes with it
+                _let_stop(error)
                 cause.add_note(str(_failure(plugin, hook, error)))
 
 
-def _failure(plugin: BasePlugin, hook: str, error: Exception) -> PluginError:
+_FAILURES = (Exception, SystemExit, asyncio.CancelledError)
+"""What ends a hook and is the plugin's own failure, whatever it is; unless its task was told to stop."""
+
+
+def _let_stop(error: BaseException) -> None:
+    task = asyncio.current_task()
+    if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+        raise error
+
+
+def _failure(plugin: BasePlugin, hook: str, error: BaseException) -> PluginError:
     text = f"Error in plugin {plugin.name!r} during {hook!r} callback: {type(error).__name__}: {error}"
     return PluginError(text, plugin.name, hook)
 
 
-def _told(error: Exception, timeout: float) -> str:
+def _told(error: BaseException, timeout: float) -> str:
     if isinstance(error, TimeoutError):
         return f"TimeoutError (it took longer than {timeout:g} s)"
     return f"{type(error).__name__}: {error}"

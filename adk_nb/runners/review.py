@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic import TypeAdapter
 
 from adk_nb.events.event import Event
 from adk_nb.events.event_actions import EventActions
+from adk_nb.events.values import snapshot
 from adk_nb.workflow.invocation import InvocationContext
+from adk_nb.workflow.publish import Checks
 
 if TYPE_CHECKING:
     from adk_nb.plugins.plugin_manager import PluginManager
@@ -30,19 +35,36 @@ class Reviewer:
         """Take note of the state that the nodes begin with."""
         self._stored = dict(self._invocation.session.state)
 
-    async def review(self, event: Event) -> None:
-        """Let plugins change an event; it is neither stored nor sealed yet."""
+    async def review(self, event: Event, checks: Checks | None = None) -> None:
+        """Let plugins change an event; it is neither stored nor sealed yet.
+
+        Args:
+            event: It is changed in place.
+            checks: What the event's node says of values, if it has one.
+        Raises:
+            PluginError: a plugin failed, or set what can't be stored or isn't of the right type.
+        """
         kept = {name: getattr(event, name) for name in _KEPT}
         info = event.node_info.model_copy()
+        failure = (event.error_code, event.error_message)
         written = set(event.actions.state_delta)
-        given = await self._plugins.run_on_event_callback(invocation_context=self._invocation, event=event)
-        if given is not None and given is not event:
-            take_over(event, given)
-        for name, value in kept.items():
-            if getattr(event, name) is not value:
-                setattr(event, name, value)
-        if event.node_info != info:
-            event.node_info = info
+        before = _looked_at(event)
+
+        def accept(given: Event | None) -> None:
+            nonlocal before
+            if given is not None and given is not event:
+                take_over(event, given)
+            for name, value in kept.items():
+                if getattr(event, name) is not value:
+                    setattr(event, name, value)
+            if event.node_info != info:
+                event.node_info = info
+            if failure[0] is not None and (event.error_code is None or before["output"] is None):
+                _keep_failed(event, *failure, output=before["output"])
+            _check(event, before, checks)
+            before = _looked_at(event)
+
+        await self._plugins.run_on_event_callback(invocation_context=self._invocation, event=event, accept=accept)
         self._take_back(written - set(event.actions.state_delta))
         if not event.partial:
             self._stored.update(event.actions.state_delta)
@@ -59,6 +81,44 @@ class Reviewer:
                 live.pop(key, None)
             else:
                 live[key] = value
+
+
+def _looked_at(event: Event) -> dict[str, Any]:
+    return {**{name: getattr(event, name) for name in Event.model_fields}, "state": dict(event.actions.state_delta)}
+
+
+def _keep_failed(event: Event, code: str | None, message: str | None, *, output: Any) -> None:
+    """Let an event that says that its node failed go on saying so: a failed run has no output."""
+    event.output = output
+    if event.error_code is None:
+        event.error_code, event.error_message = code, event.error_message or message
+
+
+def _check(event: Event, before: dict[str, Any], checks: Checks | None) -> None:
+    """Refuse what a plugin put into an event and nobody could store or read; the rest was checked before."""
+    for name, adapter in _types_of_fields().items():
+        value = getattr(event, name)
+        if value is not before[name]:
+            adapter.validate_python(value)
+            if name in ("output", "custom_metadata"):
+                snapshot(value, name)
+    if event.output is not before["output"] and event.output is not None and checks is not None:
+        event.output = checks.output(event.output)
+    if not isinstance(event.actions.state_delta, dict):
+        raise TypeError(f"state_delta is a {type(event.actions.state_delta).__name__}: give a dictionary.")
+    for key, value in event.actions.state_delta.items():
+        if key not in before["state"] or value is not before["state"][key]:
+            snapshot(value, f"state[{key!r}]")
+            if checks is not None:
+                checks.state(key, value)
+    if event.actions is not before["actions"]:
+        snapshot(event.actions.route, "route")
+
+
+@functools.cache
+def _types_of_fields() -> dict[str, TypeAdapter[Any]]:
+    kinds = {name: cast("Any", field.annotation) for name, field in Event.model_fields.items() if name not in _KEPT}
+    return {name: TypeAdapter(kind) for name, kind in kinds.items()}
 
 
 def take_over(event: Event, given: Event) -> None:

@@ -22,6 +22,7 @@ from adk_nb.runners.sealing import sealing_events
 from adk_nb.workflow.channel import Channel
 from adk_nb.workflow.engine import Engine, OnRun
 from adk_nb.workflow.invocation import InvocationContext
+from adk_nb.workflow.publish import Checks
 
 if TYPE_CHECKING:
     from adk_nb.plugins.plugin_manager import PluginManager
@@ -208,11 +209,11 @@ class Turn:
             await self._reviewer.review(event)
             self._reviewer.show(event)
 
-    async def _review(self, event: Event) -> None:
+    async def _review(self, event: Event, checks: Checks | None) -> None:
         """Let plugins change an event of a node; a plugin that fails stops the run."""
         assert self._reviewer is not None  # the engine asks only then
         try:
-            await self._reviewer.review(event)
+            await self._reviewer.review(event, checks)
         except PluginError as error:
             self._plugin_error = self._plugin_error or error
             self._stop_nodes()

@@ -376,7 +376,7 @@ class Engine:
         """Store and deliver an event that belongs to no node run."""
         self.invocation.run_config.mark(event)
         if self.review is not None:
-            await self.review(event)
+            await self.review(event, None)
             self.invocation.session.state.update(event.actions.state_delta)
         await self.store(event, [])
         await self.deliver(event)

@@ -76,7 +76,7 @@ async def enrich_reviewed(execution: Execution, context: Context, event: Event, 
 
 
 def _follow_changes(execution: Execution, context: Context, event: Event, said: str, output: Any) -> None:
-    """Of a message that is the output, take the new text; an output in place of the node's was checked by the review."""
+    """Of a message that is the output, take the new text; the review checked an output of its own."""
     now, outcome = content_text(event.content), context.outcome
     if event.output is None and output is not None:
         event.node_info.output_for = None

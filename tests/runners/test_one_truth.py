@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from adk_nb.agents import LlmAgent
-from adk_nb.errors import DynamicNodeFailError, WorkflowDataError
+from adk_nb.errors import DynamicNodeFailError, PluginError, WorkflowDataError
 from adk_nb.events import Event, RequestInput
 from adk_nb.events.event_actions import EventActions
 from adk_nb.sessions import SqliteSessionService
@@ -234,7 +234,7 @@ def test_an_output_taken_away() -> None:
 
 
 def test_an_output_that_does_not_fit() -> None:
-    """A plugin's output is held against the node's schema as the node's own is."""
+    """A plugin's output is held against the node's schema as the node's own is, and is the plugin's failure."""
 
     class Total(BaseModel):
         amount: int
@@ -246,7 +246,8 @@ def test_an_output_that_does_not_fit() -> None:
         talk = AppTalk(
             Workflow(name="wf", edges=[("START", count)]), Editor(lambda e: Event(output="x") if e.output else None)
         )
-        await talk.fail(ValidationError, talk.say())
+        error = await talk.fail(PluginError, talk.say())
+        assert isinstance(error.__cause__, ValidationError)
 
     run(test)
 
