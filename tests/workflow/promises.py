@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,8 +40,8 @@ class Ending:
 
 def _compared(run: NodeRun) -> tuple[Any, ...]:
     return (
-        str(run.status), shape(run.input), run.output, run.route, run.branch, sorted(run.sources), sorted(run.notes),
-        run.is_cut_short, [(one.interrupt_id, one.is_answered, one.answer) for one in run.questions],
+        str(run.status), shape(run.input), run.output, run.route, run.branch, sorted(run.sources),
+        sorted(_lasting(run.notes)), run.is_cut_short, [(one.interrupt_id, one.is_answered, one.answer) for one in run.questions],
     )  # fmt: skip
 
 
@@ -98,6 +98,11 @@ def _check_graph(workflow: Workflow, holder: NodeRun, below: dict[str, list[Node
         if isinstance(node, Workflow):
             for run in found:
                 _check_graph(node, run, below)
+
+
+def _lasting(notes: Iterable[str]) -> list[str]:
+    """Return all notes but those of writes that met: which do depends on what runs at the same time, as a cut does."""
+    return [note for note in notes if "without knowing what" not in note]
 
 
 def _check_triggers(arrivals: Sequence[NodeRun | None], runs: Sequence[NodeRun], holder: NodeRun) -> None:
