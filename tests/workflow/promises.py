@@ -41,7 +41,8 @@ class Ending:
 def _compared(run: NodeRun) -> tuple[Any, ...]:
     return (
         str(run.status), shape(run.input), run.output, run.route, run.branch, sorted(run.sources),
-        sorted(_lasting(run.notes)), run.is_cut_short, [(one.interrupt_id, one.is_answered, one.answer) for one in run.questions],
+        sorted(_lasting(run.notes)), run.is_cut_short,
+        [(one.interrupt_id, one.is_answered, one.answer) for one in run.questions],
     )  # fmt: skip
 
 
