@@ -76,7 +76,7 @@ def test_state_is_nobody_elses_object() -> None:
     assert seen == [1]
     seen.append(9)
     assert live["rows"] == [1, 2]
-    assert reader.take_delta() == {"rows": [1, 9]}
+    assert reader.take_delta() == {"rows": [1, 2, 9]}  # what was added stands beside what others added
     client = object()
     writer["temp:client"] = client
     assert later["temp:client"] is client
