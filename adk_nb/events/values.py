@@ -51,6 +51,7 @@ class Unchecked(dict[str, Any]):
 PLAIN = frozenset({str, int, float, bool, type(None)})
 MAX_DEPTH = 40
 """How deep values may be nested. Packed for JSON a level can take four, and a reader of JSON gives up at 200."""
+_NESTING = frozenset({dict, list, tuple, set, frozenset, Answer, ReadOnlyDict, ReadOnlyList, ReadOnlySet})
 TAG = "$adk_nb"
 """The key that marks a packed value in JSON."""
 
@@ -220,9 +221,10 @@ def _check_depth(where: str, at: str, depth: int) -> None:
 def _still_fits(value: Any, where: str, at: str, depth: int) -> Any:
     """Return something frozen; inside another value it may be too deep now."""
     if depth:
-        _check_depth(where, at, depth)
+        if depth > MAX_DEPTH:
+            _check_depth(where, at, depth)
         for inner in value.values() if isinstance(value, dict) else value:
-            if type(inner) not in PLAIN and isinstance(inner, (dict, list, tuple, set, frozenset)):
+            if type(inner) in _NESTING:
                 _still_fits(inner, where, at, depth + 1)
     return value
 
