@@ -71,7 +71,8 @@ class ChildRuns:
             if child is None or child.run.status is not Status.COMPLETED:
                 child = self._child(node, path, wish)
             run = child.run
-            if run.wrote and path not in self._taken and (run.is_finished or run.kind == "workflow"):
+            is_kept = run.is_finished or run.output is not None or run.kind == "workflow"
+            if run.wrote and is_kept and path not in self._taken:
                 self._write_again(run)
             if not run.is_finished:
                 await self._execute(child)

@@ -93,7 +93,8 @@ def _check_graph(workflow: Workflow, holder: NodeRun, below: dict[str, list[Node
         found = by_name.get(name, [])
         assert sorted(int(run.run_id) for run in found) == list(range(1, len(found) + 1))
         if isinstance(node, JoinNode):
-            _check_join(node, len(graph.predecessors(name)), arrivals, found)
+            is_in_loop = name in graph.loops
+            _check_join(node, len(graph.predecessors(name)), [one for one in arrivals if one], found, is_in_loop)
         else:
             _check_triggers(arrivals, found, holder)
         if isinstance(node, Workflow):
@@ -116,9 +117,11 @@ def _check_triggers(arrivals: Sequence[NodeRun | None], runs: Sequence[NodeRun],
         assert run.input == outputs[run.sources]
 
 
-def _check_join(join: JoinNode, predecessors: int, arrivals: Sequence[NodeRun | None], runs: Sequence[NodeRun]) -> None:
+def _check_join(
+    join: JoinNode, predecessors: int, arrivals: Sequence[NodeRun], runs: Sequence[NodeRun], is_in_loop: bool
+) -> None:
     """A join fires with one output of each of its predecessors, with as many as it waits for, and takes none twice."""
-    arrived = {one.path: one for one in arrivals if one is not None}
+    arrived = {one.path: one for one in arrivals}
     needed = join.needed(predecessors)
     fired = [run for run in runs if run.status is not Status.GATHERING]
     taken = [path for run in fired for path in run.sources]
@@ -130,6 +133,17 @@ def _check_join(join: JoinNode, predecessors: int, arrivals: Sequence[NodeRun | 
             last_segment(path)[0]: arrived[path].output for path in run.sources
         }
         assert len(names) == needed or (join.wait_for == "started" and 0 < len(names) < needed)
-    if len({one.name for one in arrived.values()}) >= (1 if join.wait_for == "started" else needed):
-        assert fired, f"{join.name} never fired"
     assert len(runs) - len(fired) <= 1
+    _check_rounds(join, needed, Counter(one.name for one in arrivals), len(fired), is_in_loop)
+
+
+def _check_rounds(join: JoinNode, needed: int, arrivals: Counter[str], fired: int, is_in_loop: bool) -> None:
+    """A join fires as often as the arrivals of its predecessors make up rounds; in a loop more may begin by itself."""
+    if len(arrivals) >= (1 if join.wait_for == "started" else needed):
+        assert fired, f"{join.name} never fired"
+    if join.wait_for == "any":
+        most = max(arrivals.values(), default=0)
+        assert fired >= most if is_in_loop else fired == most, f"{join.name} fired {fired} times: {arrivals}"
+    elif not is_in_loop and join.wait_for != "started":
+        rounds = sorted(arrivals.values(), reverse=True)
+        assert fired <= (rounds[needed - 1] if len(rounds) >= needed else 0), f"{join.name} fired too often: {arrivals}"

@@ -20,7 +20,7 @@ class Features:
     kinds: tuple[str, ...] = ("work", "work", "work", "sync", "ask", "ask again", "confirm", *PARENTS, "spread")
     fails: tuple[str, ...] = ("", "", "", "", "", "", "", "", "", "try", "turn", "process")
     joins: tuple[WaitFor, ...] = ("all", "all", "started", "any", 2)
-    most_nodes: int = 4
+    most_nodes: int = 5
     has_loops: bool = True
     fans_in: bool = True
     """Nodes that are no joins may have several predecessors, and run once for each arrival."""
@@ -104,6 +104,9 @@ class Maker:
         return not is_chain or (after < len(self.plans) and self.labels[after][0] is None)
 
 
+_FEWEST = st.integers(1, 2)
+
+
 @st.composite
 def makers(draw: st.DrawFn, features: Features = EVERYTHING, depth: int = 1) -> Maker:
     """Draw a graph.
@@ -117,7 +120,11 @@ def makers(draw: st.DrawFn, features: Features = EVERYTHING, depth: int = 1) -> 
     drawn = tuple(draw(plans(features.kinds, features.fails)) for _ in range(count))
     most_sources = 3 if 2 in features.joins else 2
     sources = [
-        tuple(sorted(draw(st.sets(st.integers(0, i - 1), min_size=1, max_size=most_sources)))) if i else ()
+        tuple(
+            sorted(draw(st.sets(st.integers(0, i - 1), min_size=draw(_FEWEST) if i > 1 else 1, max_size=most_sources)))
+        )
+        if i
+        else ()
         for i in range(count)
     ]
     policies = [*features.joins, *([None] if features.fans_in else [])]
