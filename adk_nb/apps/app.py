@@ -96,6 +96,11 @@ class App(Written):
             raise ConfigurationError(
                 "root_agent must be provided: give App(root_agent=...) an agent, workflow or node."
             )
+        if isinstance(self.root_agent, App):
+            raise ConfigurationError(
+                f"root_agent of App {self.name!r} is the App {self.root_agent.name!r}, and an app can't run inside "
+                f"another one, as its plugins would be lost: give the root_agent of it."
+            )
         build_root(self.root_agent)
         PluginManager(self.plugins)
         for option in ("events_compaction_config", "context_cache_config"):

@@ -18,6 +18,7 @@ from adk_nb.events.record import NodeRun
 from adk_nb.events.request_input import answer_content, unwrap_answer
 from adk_nb.events.values import freeze
 from adk_nb.workflow.answers import check_answer, read_answer
+from adk_nb.workflow.lost_nodes import refuse_lost_run, refuse_other_root
 from adk_nb.workflow.ports import RunLog
 
 
@@ -133,6 +134,7 @@ class Call:
                 f"Run {self.invocation_id!r} has its message already: continue it without "
                 f"new_message=, or send the message without invocation_id= to start a new run."
             )
+        refuse_other_root(self.root, root)
         return Opening(root, self._user_event(root, None) if self.state_delta else None, [])
 
     async def _answer(self, given: dict[str, tuple[Any, bool]], message: types.Content) -> Opening:
@@ -159,6 +161,9 @@ class Call:
                 answer = check_answer(question, response if is_exact else read_answer(question, response))
             run.take_answer(interrupt_id, answer, time.time())
         root = await self._root_of(asked)
+        refuse_other_root(self.root, root)
+        for run in asked.values():
+            refuse_lost_run(self.root, run)
         message = self.credentials.taken_out_of(message)
         asking = next(iter(asked.values()))
         event = self._user_event(root, message, asking.branch, asking.isolation_scope)

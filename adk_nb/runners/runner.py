@@ -17,6 +17,7 @@ from adk_nb.plugins.base_plugin import BasePlugin
 from adk_nb.plugins.plugin_manager import PluginManager
 from adk_nb.runners.call import Call
 from adk_nb.runners.held_sessions import HeldSessions
+from adk_nb.runners.kinds import check_kinds
 from adk_nb.runners.printing import printed_lines
 from adk_nb.runners.rewind import rewind_event
 from adk_nb.runners.threaded import read_on_thread
@@ -172,11 +173,13 @@ class Runner:
             on_run: Called on the event loop with the live record whenever it changed; it must be quick, and copy what
                 it keeps.
         """
-        if abort_signal is not None and not isinstance(abort_signal, asyncio.Event):
-            raise ConfigurationError(
-                f"abort_signal is a {type(abort_signal).__name__}: give an asyncio.Event, which can be waited for "
-                f"without holding up the event loop; from a thread, set it with loop.call_soon_threadsafe(signal.set)."
-            )
+        check_kinds(
+            new_message=new_message,
+            answers=answers,
+            state_delta=state_delta,
+            run_config=run_config,
+            abort_signal=abort_signal,
+        )
         session = await self._load(user_id, session_id)
         async with self._sessions.held(session, invocation_id):
             config = None if run_config is None else run_config.get_session_config

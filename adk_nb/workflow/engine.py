@@ -103,7 +103,10 @@ class Engine:
         execution.is_off_loop = max_seconds is not None or is_pooled
         timer = None if max_seconds is None else self.loop.call_later(max_seconds, self._time_is_up, task)
         try:
-            await self.execute(execution)
+            if self.allowance.take(run.kind):
+                await self.execute(execution)
+            else:
+                run.stop()
         except asyncio.CancelledError:
             if not self._is_out_of_time or task.uncancel():
                 raise
@@ -170,7 +173,7 @@ class Engine:
         if execution.children is not None:
             me = asyncio.current_task()
             await self.stopping.stop([task for task in execution.children.tasks if task is not me])
-        if self.stopping.is_stop(error):
+        if self.stopping.is_stop(error, execution.tasks_above()):
             self._stopped(run)
             if isinstance(error, KeyboardInterrupt):
                 self._interrupted(error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +74,13 @@ class Execution:
     def may_have_children(self) -> bool:
         """The body may have started children, also in tasks that haven't begun yet."""
         return self.node.rerun_on_resume and (self.holds is None or self.children is not None)
+
+    def tasks_above(self) -> Iterator[asyncio.Task[Any] | None]:
+        """Give the tasks of the runs that started this one with `run_node`, nearest first."""
+        above = self.parent
+        while above is not None:
+            yield above.task
+            above = above.parent
 
     async def close(self) -> None:
         """Let children that still run come to their end; no other one starts below this try any more."""

@@ -7,13 +7,13 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from adk_nb.errors import NodeInterruptedError, WorkflowConfigurationError, WorkflowDataError, one_of
+from adk_nb.errors import NodeInterruptedError, WorkflowDataError
 from adk_nb.events.record import NodeRun, Status, open_ids
 from adk_nb.events.values import freeze
 from adk_nb.workflow.decide import TO_DO, Begun, Command, Continued, Ended, Keep, Settle, Start, decide
 from adk_nb.workflow.failures import ChildFailure
 from adk_nb.workflow.graph import Graph
-from adk_nb.workflow.nodes import START_NAME
+from adk_nb.workflow.lost_nodes import refuse_lost
 from adk_nb.workflow.replay import walk_again
 from adk_nb.workflow.run_state import GraphState, restore_graph
 from adk_nb.workflow.stopping import LOOKS, STOP_WITHIN_S
@@ -87,18 +87,9 @@ class GraphRun:
         if any(run.is_told for run in (*open_runs, *latest)):
             return await self._told_commands()
         restore_graph(state, open_runs, latest)
-        self._refuse_lost_nodes()
+        for name in (*state.active, *state.gathering):
+            refuse_lost(name, state.graph, state.path)
         return decide(state, Continued(engine.ready))
-
-    def _refuse_lost_nodes(self) -> None:
-        state = self.state
-        lost = next((name for name in (*state.active, *state.gathering) if not state.graph.has(name)), None)
-        if lost is not None:
-            names = [node.name for node in state.graph.nodes if node.name != START_NAME]
-            raise WorkflowConfigurationError(
-                f"The run can't go on: a run of node {lost!r} is open at {state.path}, and this workflow has no node "
-                f"of that name; it has {one_of(lost, names)}. Bring the node back to go on, or start a new run."
-            )
 
     async def _told_commands(self) -> list[Command]:
         """Return the first commands of a graph of which only events tell."""

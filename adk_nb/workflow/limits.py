@@ -57,8 +57,9 @@ class Allowance:
         self.cost = 0.0
         self.unpriced: str | None = None
         """A model whose price isn't known, though there is a limit on money."""
-        self.reached: str | None = None
-        """Name of the limit that was reached."""
+        nothing = (name for name in ("max_tokens", "max_cost") if getattr(self.limits, name) == 0)
+        self.reached: str | None = next(nothing, None)
+        """Name of the limit that was reached; one of no tokens or no money is reached before anything starts."""
 
     def take(self, kind: str) -> bool:
         """Count one node run of this kind that is about to start; `False` when it must not."""

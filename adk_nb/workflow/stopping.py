@@ -78,12 +78,17 @@ class Stopping:
         if self._left_behind and asyncio.current_task() in self._left_behind:
             raise asyncio.CancelledError
 
-    def is_stop(self, error: BaseException) -> bool:
-        """Say whether an error means that the run is stopped from outside, as against a failure of the node itself."""
+    def is_stop(self, error: BaseException, above: Iterable[asyncio.Task[Any] | None] = ()) -> bool:
+        """Say whether an error means that the run is stopped from outside, as against a failure of the node itself.
+
+        Args:
+            error: What the running task raised.
+            above: The tasks of those that started it, which stop it when they are stopped.
+        """
         if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
             return True
         task = asyncio.current_task()
         if task is None or not isinstance(error, asyncio.CancelledError):
             # A node may raise anything while it is stopped. `cancelling()` doesn't tell: a TaskGroup leaves it raised.
-            return self.is_ending or task in self._stopping
+            return self.is_ending or task in self._stopping or any(one in self._stopping for one in above if one)
         return task.cancelling() > 0

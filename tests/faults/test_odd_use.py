@@ -11,8 +11,9 @@ import pytest
 from pydantic import BaseModel
 
 from adk_nb import Limits
+from adk_nb.apps import App
 from adk_nb.auth import AuthCredential, AuthCredentialTypes
-from adk_nb.errors import ConfigurationError, WorkflowConfigurationError, WorkflowDataError
+from adk_nb.errors import ConfigurationError, DataError, WorkflowConfigurationError, WorkflowDataError
 from adk_nb.events.record import Status
 from adk_nb.events.request_input import RequestInput
 from adk_nb.events.values import MAX_DEPTH, TAG, Answer, freeze, snapshot
@@ -20,7 +21,8 @@ from adk_nb.sessions import SqliteSessionService
 from adk_nb.workflow import RetryConfig, Workflow, node
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.run_config import RunConfig
-from tests.workflow.driving import Conversation, run
+from tests.sessions.plain_store import PlainStore
+from tests.workflow.driving import Conversation, run, user_text
 
 
 def nested(wrap: Any, levels: int) -> Any:
@@ -203,5 +205,105 @@ def test_two_calls_that_make_one_session(tmp_path: Path) -> None:
         talks = [Conversation(node(lambda: 1, name="a"), service) for _ in range(2)]
         await asyncio.gather(*(talk.say() for talk in talks))
         assert len([event for event in await talks[0].stored() if event.author == "user"]) == 2
+
+    run(test)
+
+
+WRONG: dict[str, tuple[type[Exception], dict[str, Any]]] = {
+    "a text": (DataError, {"new_message": "hi"}),
+    "no answers": (DataError, {"answers": {}}),
+    "a list of answers": (DataError, {"answers": ["q"]}),
+    "a list of state": (DataError, {"new_message": user_text("hi"), "state_delta": [1]}),
+    "a dict of settings": (ConfigurationError, {"new_message": user_text("hi"), "run_config": {"max_llm_calls": 1}}),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_arguments_of_another_kind(case: str) -> None:
+    """What a runner can't take is refused in a sentence that names it, before a session is made."""
+    error, given = WRONG[case]
+
+    async def test() -> None:
+        talk = Conversation(node(lambda: 1, name="a"))
+        refused = await talk.fail(error, talk._collect(**given))
+        assert any(str(refused).startswith(name) for name in given)
+        assert await talk.sessions.get_session(app_name=talk.app_name, **talk.where) is None
+
+    run(test)
+
+
+def test_an_app_inside_an_app() -> None:
+    """An app isn't the root of another one: its plugins would never be asked."""
+    inner = App(name="inner", root_agent=node(lambda: 1, name="a"))
+    with pytest.raises(ConfigurationError, match="'inner'"):
+        App(name="outer", root_agent=inner)
+
+
+@pytest.mark.parametrize("kind", ["whole", "nested"])
+@pytest.mark.parametrize(
+    ("store", "is_root_other"),
+    [("memory", True), ("memory", False), ("sqlite", True), ("sqlite", False), ("plain", True)],
+)
+def test_an_answer_to_another_root(kind: str, is_root_other: bool, store: str, tmp_path: Path) -> None:
+    """A root that can't go on with a run refuses its answer before it is stored; the right one takes it afterwards."""
+
+    def flow(name: str, step: str) -> Workflow:
+        steps: Any = node(lambda: RequestInput(interrupt_id="q", message="?"), name=step)
+        if kind == "nested":
+            steps = Workflow(name="inner", edges=[("START", steps)])
+        return Workflow(name=name, edges=[("START", steps)])
+
+    async def test() -> None:
+        services: dict[str, Any] = {"plain": PlainStore, "sqlite": lambda: SqliteSessionService(str(tmp_path / "s.db"))}
+        talk = Conversation(flow("w", "ask"), services[store]() if store in services else None)
+        await talk.say()
+        stored = len(await talk.stored())
+        other = Conversation(flow("other", "ask") if is_root_other else flow("w", "gone"), talk.service)
+        await other.fail(WorkflowConfigurationError, other.answer(q="lost"))
+        if is_root_other:
+            await other.fail(WorkflowConfigurationError, other.go_on())
+        assert len(await talk.stored()) == stored
+        await talk.answer(q="yes")
+        assert ((await talk.root()).status, (await talk.root()).output) == (Status.COMPLETED, "yes")
+
+    run(test)
+
+
+@pytest.mark.parametrize("how", ["abort", "max_seconds"])
+@pytest.mark.parametrize("is_root", [True, False])
+@pytest.mark.parametrize("calls", ["awaited", "gathered", "grouped"])
+def test_children_whose_cleanup_fails_are_stopped_all_the_same(calls: str, is_root: bool, how: str) -> None:
+    """When a run is stopped, what the cleanup of dynamic children raises is no failure, in whatever task they run."""
+    waits = asyncio.Event()
+
+    async def child() -> None:
+        waits.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise ValueError("cleanup")
+
+    @node(rerun_on_resume=True)
+    async def parent(ctx: Context) -> None:
+        if calls == "awaited":
+            await ctx.run_node(child)
+        elif calls == "gathered":
+            await asyncio.gather(ctx.run_node(child), ctx.run_node(child))
+        else:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(ctx.run_node(child))
+                group.create_task(ctx.run_node(child))
+
+    async def test() -> None:
+        talk = Conversation(parent if is_root else Workflow(name="w", edges=[("START", parent)]))
+        if how == "abort":
+            await talk.say(abort_signal=waits)
+        else:
+            await talk.say(run_config=RunConfig(limits=Limits(max_seconds=0.05)))
+        records = await talk.records()
+        children = [record for record in records.values() if record.name == "child"]
+        assert {record.status for record in children} == {Status.CANCELLED}
+        assert (await talk.root()).status is (Status.CANCELLED if how == "abort" else Status.STOPPED)
+        assert not [event for event in talk.last if event.error_code == "ValueError"]
 
     run(test)

@@ -252,6 +252,60 @@ def test_limits_from_the_notebooks_verbs() -> None:
     run(test)
 
 
+@pytest.mark.parametrize("limit", ["max_node_runs", "max_tokens", "max_cost"])
+@pytest.mark.parametrize("root", ["function", "agent", "parent", "workflow", "nested"])
+def test_nothing_starts_with_a_limit_of_nothing(root: str, limit: str, tmp_path: Path) -> None:
+    """With a limit of 0 no node runs, whatever the root is; continued in a new process with more, the run completes."""
+    ran: list[str] = []
+
+    def one() -> str:
+        ran.append("one")
+        return "done"
+
+    @node(rerun_on_resume=True)
+    async def parent(ctx: Context) -> Any:
+        return await ctx.run_node(one)
+
+    inner = Workflow(name="inner", edges=[("START", one)])
+    roots: dict[str, Any] = {
+        "function": node(one),
+        "agent": LlmAgent(name="agent", model=ScriptedModel(["done"]), instruction="Answer."),
+        "parent": parent,
+        "workflow": Workflow(name="w", edges=[("START", one)]),
+        "nested": Workflow(name="w", edges=[("START", inner)]),
+    }
+
+    async def test() -> None:
+        talk = Conversation(roots[root], SqliteSessionService(str(tmp_path / "s.db")))
+        assert await talk.say(run_config=limited(**{limit: 0})) == []
+        stopped = await talk.root()
+        assert (stopped.status, stopped.stopped_by, ran) == (Status.STOPPED, limit, [])
+        assert f"{limit}=0" in str(stopped.error_message)
+        again = Conversation(roots[root], SqliteSessionService(str(tmp_path / "s.db")))
+        await again.go_on()
+        assert ((await again.root()).status, (await again.root()).output) == (Status.COMPLETED, "done")
+
+    run(test)
+
+
+def test_a_bare_root_counts_as_a_node_run() -> None:
+    """A root that is no workflow is counted like the same node inside one."""
+
+    @node(rerun_on_resume=True)
+    async def parent(ctx: Context) -> Any:
+        return [await ctx.run_node(node(lambda: 1, name=name)) for name in "ab"]
+
+    async def test() -> None:
+        for root in (parent, Workflow(name="w", edges=[("START", parent)])):
+            talk = Conversation(root)
+            await talk.say(run_config=limited(max_node_runs=2))
+            assert (await talk.root()).status is Status.STOPPED
+            await talk.go_on()
+            assert (await talk.root()).output == [1, 1]
+
+    run(test)
+
+
 @pytest.mark.parametrize("given", [{"max_node_runs": -1}, {"max_seconds": 0}, {"max_tokens": -5}, {"max_runs": 3}])
 def test_limits_that_make_no_sense_are_refused(given: dict[str, Any]) -> None:
     """A negative limit, no time at all or an unknown name is an error where it is written."""
