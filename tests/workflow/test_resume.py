@@ -40,9 +40,8 @@ def long_run(request: pytest.FixtureRequest) -> Iterator[None]:
         assert report is not None
         assert capture is not None
         with capture.global_and_fixture_disabled():
-            report.write_line(
-                f"\n{TALLY}: {request.session.testsfailed} tests failed; without failures, nothing was lost"
-            )
+            failed = f"{request.session.testsfailed} tests failed"
+            report.write_line(f"\n{TALLY}; {failed} (a run lost something, ran or asked twice, or ended otherwise)")
 
 
 def everywhere(seed_number: int) -> Callable[..., Any]:
