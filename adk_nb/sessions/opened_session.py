@@ -105,9 +105,17 @@ async def settled(result: Awaitable[T] | T) -> T:
     return await result if inspect.isawaitable(result) else result
 
 
-async def unbroken(work: Coroutine[Any, Any, T]) -> T:
-    """Do something to its end, also when the caller is cancelled meanwhile."""
+async def unbroken(work: Coroutine[Any, Any, T], at_work: set[asyncio.Task[Any]] | None = None) -> T:
+    """Do something to its end, also when the caller is cancelled meanwhile.
+
+    Args:
+        work: What is done.
+        at_work: Holds the task of it until it is done.
+    """
     task = asyncio.ensure_future(work)
+    if at_work is not None:
+        at_work.add(task)
+        task.add_done_callback(at_work.discard)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:

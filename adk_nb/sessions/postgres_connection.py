@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -18,7 +18,8 @@ from adk_nb.sessions.postgres_tables import LAYOUT, TABLES
 T = TypeVar("T")
 Rows = Sequence[Any]
 Values = dict[str, Any]
-_IS_THERE = "SELECT to_regclass('adk_nb_about') IS NOT NULL"
+_IS_THERE = "SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'adk_nb_about' AND pg_table_is_visible(oid))"
+"""Not `to_regclass`: it looks in a cache, which still says no when another process has just made the tables."""
 _DRIVERS = ("postgresql", "postgres", "postgresql+asyncpg")
 
 
@@ -60,16 +61,24 @@ class Database:
 
     async def take_lock(self, statement: str, values: Values) -> bool:
         """Take a lock that lasts until it is given back or this process is gone; `False` when another one has it."""
-        return bool(await unbroken(self._said(self._pool().locker.ask(statement, values))))
+        return bool(await self.unbroken(self._said(self._pool().locker.ask(statement, values))))
 
     async def give_lock(self, statement: str, values: Values) -> None:
         """Give a lock back."""
-        await unbroken(self._said(self._pool().locker.ask(statement, values)))
+        await self.unbroken(self._said(self._pool().locker.ask(statement, values)))
+
+    async def unbroken(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do something to its end, also when the caller is cancelled meanwhile; `close` waits for it."""
+        return await unbroken(work, self._pool().at_work)
 
     async def close(self) -> None:
-        """Close the connections of the present event loop; the next use opens new ones."""
-        pool = self._pools.pop(asyncio.get_running_loop(), None)
+        """Close the connections of the present event loop, once all is written; the next use opens new ones."""
+        loop = asyncio.get_running_loop()
+        pool = self._pools.get(loop)
         if pool is not None:
+            while pool.at_work:
+                await asyncio.wait(pool.at_work)
+            self._pools.pop(loop, None)
             await pool.locker.close()
             await pool.engine.dispose()
 
@@ -135,6 +144,8 @@ class _Pool:
         self.engine = create_async_engine(url, **{"isolation_level": "AUTOCOMMIT", **options})
         self.transactions = self.engine.execution_options(isolation_level="READ COMMITTED")
         self.locker = _Locker(self.engine)
+        self.at_work: set[asyncio.Task[Any]] = set()
+        """What is done to its end, whatever becomes of who asked for it."""
 
 
 class _Locker:

@@ -9,7 +9,6 @@ from adk_nb.events.event import Event
 from adk_nb.events.record import NodeRun, Status
 from adk_nb.events.stored import run_from_json
 from adk_nb.sessions.knowledge import Knowledge
-from adk_nb.sessions.opened_session import unbroken
 from adk_nb.sessions.postgres_append import Append
 from adk_nb.sessions.postgres_connection import Database
 from adk_nb.sessions.postgres_tables import ASKING, CHILDREN, LATEST, NEWEST_ROOT, OPEN, ROOT, RUN_AT
@@ -38,7 +37,7 @@ class PostgresLog:
             if await self._store(append) and event is not None:
                 show_event(self._session, event)
 
-        await unbroken(work())
+        await self._database.unbroken(work())
 
     async def run_at(self, invocation_id: str, path: str) -> NodeRun | None:
         """Return the record at a path, `None` when nothing ran there."""

@@ -21,7 +21,6 @@ from adk_nb.events.stored import event_from_json, pack_each, state_to_json, unpa
 from adk_nb.sessions import postgres_tables as sql
 from adk_nb.sessions.base_session_service import BaseSessionService, ListSessionsResponse
 from adk_nb.sessions.knowledge import Key, Knowledge, load_state, stale
-from adk_nb.sessions.opened_session import unbroken
 from adk_nb.sessions.postgres_append import Append, Moved, write_shared_state
 from adk_nb.sessions.postgres_connection import Database, rows_of
 from adk_nb.sessions.postgres_log import PostgresLog
@@ -58,7 +57,7 @@ class PostgresSessionService(BaseSessionService):
             await write_shared_state(connection, key, app, user)
             return _found((await rows_of(connection, sql.SESSION, _names(key)))[0])
 
-        found = await unbroken(self._database.transaction(work))
+        found = await self._database.unbroken(self._database.transaction(work))
         known = self._knowledge(key, found)
         known.events = []
         return new_session(known, key, found.whole_state(), last_update_time=found.time, events=[])
@@ -92,7 +91,7 @@ class PostgresSessionService(BaseSessionService):
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """Remove a session with its events; nothing happens when there is none with this id."""
         key = (app_name, user_id, session_id)
-        await unbroken(self._database.all(sql.DELETE, _names(key)))
+        await self._database.unbroken(self._database.all(sql.DELETE, _names(key)))
         known = self._known.pop(key, None)
         if known is not None:
             known.is_deleted = True
@@ -116,7 +115,7 @@ class PostgresSessionService(BaseSessionService):
                 show_delta(session, {**thawed(event.actions.state_delta), **temporary})
                 show_event(session, event)
 
-        await unbroken(work())
+        await self._database.unbroken(work())
         return event
 
     async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:

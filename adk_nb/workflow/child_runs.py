@@ -22,7 +22,18 @@ if TYPE_CHECKING:
 class ChildRuns:
     """The children that one node run starts."""
 
-    __slots__ = ("_counters", "_finished", "_parent", "_pending", "_recorded", "_taken", "delegate", "done", "tasks")
+    __slots__ = (
+        "_counters",
+        "_finished",
+        "_parent",
+        "_pending",
+        "_reading",
+        "_recorded",
+        "_taken",
+        "delegate",
+        "done",
+        "tasks",
+    )
 
     def __init__(self, parent: Execution) -> None:
         """Begin without children; what was recorded is read when the first one is asked for."""
@@ -30,13 +41,14 @@ class ChildRuns:
         self.done: dict[str, Execution] = {}
         """Those that execute, or have executed, since the parent does, by path."""
         self.tasks: set[asyncio.Task[Any]] = set()
-        """Tasks that user code made to run children."""
+        """Tasks beside the parent's own in which it runs children, or reads what is recorded of them."""
         self.delegate: str | None = None
         """Path of the child whose output is the parent's output."""
         self._pending: dict[str, asyncio.Future[None] | None] = {}
         """Those that execute now, with a future where somebody waits for one."""
         self._recorded: dict[str, NodeRun] | None = None
         """All, those of earlier executions included, by path; `None` before the first is run."""
+        self._reading: asyncio.Task[None] | None = None
         self._finished: dict[str, NodeRun] = {}
         """Those that the parent asked for and that had finished before, by path."""
         self._counters: dict[str, int] = {}
@@ -48,7 +60,7 @@ class ChildRuns:
         self._counters.clear()
         self._taken.clear()
         self.tasks.clear()
-        self.delegate = None
+        self.delegate = self._reading = None
 
     async def run(self, node_like: Any, wish: ChildWish) -> Any:
         """Run a child to its end, or take its recorded result, and return its output."""
@@ -57,6 +69,9 @@ class ChildRuns:
             raise WorkflowConfigurationError(
                 f"Node {parent.run.name!r} has ended and can't run children any more: await every ctx.run_node in it."
             )
+        task = asyncio.current_task()
+        if task is not None and task is not parent.task:
+            self.tasks.add(task)
         node = build_node(node_like)
         path = self._path(node, wish)
         recorded = self._recorded if self._recorded is not None else await self._read()
@@ -92,6 +107,9 @@ class ChildRuns:
             DynamicNodeFailError: one failed that nobody waited for.
             WorkflowDataError: one waits for a person, and its parent has ended without waiting for it.
         """
+        if self._reading is not None and not self._reading.done():
+            await asyncio.wait([self._reading])
+            await asyncio.sleep(0)  # those that waited for it begin
         late = list(self._pending)
         while self._pending:
             await asyncio.wait([self._end_of(path) for path in self._pending])
@@ -121,12 +139,19 @@ class ChildRuns:
             )
 
     async def _read(self) -> dict[str, NodeRun]:
-        parent = self._parent
-        run = parent.run
-        earlier = [] if parent.is_fresh else await parent.engine.log.child_runs(run.invocation_id, run.path)
-        if self._recorded is None:  # a sibling may have been quicker
-            self._recorded = {one.path: one for one in earlier}
+        if self._parent.is_fresh:
+            self._recorded = {}
+            return self._recorded
+        if self._reading is None:
+            self._reading = self.in_task(self._read_log())
+        await asyncio.shield(self._reading)
+        assert self._recorded is not None  # read, or the reading has raised
         return self._recorded
+
+    async def _read_log(self) -> None:
+        run = self._parent.run
+        earlier = await self._parent.engine.log.child_runs(run.invocation_id, run.path)
+        self._recorded = {one.path: one for one in earlier}
 
     def _end_of(self, path: str) -> asyncio.Future[None]:
         end = self._pending[path]
@@ -233,10 +258,7 @@ class ChildRuns:
             raise NodeInterruptedError(())
         self._pending[run.path] = None
         child.task = asyncio.current_task()
-        if child.task is not None and child.task is not parent.task:
-            self.tasks.add(child.task)
-            child.is_off_loop = True
-        elif len(self._pending) > 1:
+        if child.task is not parent.task or len(self._pending) > 1:
             child.is_off_loop = True
         try:
             await engine.execute(child)
