@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from google.genai import types
@@ -69,6 +70,28 @@ class LlmRequest(BaseModel):
             instructions = [part.text for part in parts if part.text is not None]
         blocks = [block for block in (self.system, *instructions) if block]
         self.config.system_instruction = "\n\n".join(blocks) or None
+
+    def append_tools(self, tools: Iterable[Any]) -> None:
+        """Let the model call tools: all of them are told in one list, and kept in `tools_dict` by name.
+
+        A tool without a declaration is left out. Of two with one name, the later one is told and called.
+        """
+        told = {tool.name: (tool, found) for tool in tools if (found := tool.declaration()) is not None}
+        if not told:
+            return
+        listed = list(self.config.tools or [])
+        place = next(
+            (i for i, one in enumerate(listed) if isinstance(one, types.Tool) and one.function_declarations), None
+        )
+        if place is None:
+            listed.append(types.Tool())
+            place = -1
+        before: Any = listed[place]
+        kept = [one for one in before.function_declarations or () if one.name not in told]
+        declared = [*kept, *(declaration for _, declaration in told.values())]
+        listed[place] = before.model_copy(update={"function_declarations": declared})
+        self.config.tools = listed
+        self.tools_dict.update({name: tool for name, (tool, _) in told.items()})
 
     def set_output_schema(self, output_schema: Any) -> None:
         """Ask for JSON of this shape: a pydantic model, `list[...]` of models or plain types, or a JSON schema."""

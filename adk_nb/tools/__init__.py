@@ -8,15 +8,17 @@ from adk_nb.lazy import loaded_when_used
 
 if TYPE_CHECKING:
     from adk_nb.tools.base_tool import BaseTool
+    from adk_nb.tools.base_toolset import BaseToolset
     from adk_nb.tools.function_tool import FunctionTool
     from adk_nb.tools.long_running_tool import LongRunningFunctionTool
     from adk_nb.tools.tool_confirmation import ToolConfirmation
     from adk_nb.tools.tool_context import ToolContext
 
-__all__ = ["BaseTool", "FunctionTool", "LongRunningFunctionTool", "ToolConfirmation", "ToolContext"]
+__all__ = ["BaseTool", "BaseToolset", "FunctionTool", "LongRunningFunctionTool", "ToolConfirmation", "ToolContext"]
 
 _HOMES = {
     "BaseTool": "adk_nb.tools.base_tool",
+    "BaseToolset": "adk_nb.tools.base_toolset",
     "FunctionTool": "adk_nb.tools.function_tool",
     "LongRunningFunctionTool": "adk_nb.tools.long_running_tool",
     "ToolConfirmation": "adk_nb.tools.tool_confirmation",

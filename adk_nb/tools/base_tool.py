@@ -63,13 +63,29 @@ class BaseTool(abc.ABC):
         """Return what a model is told about the tool and its arguments; `None` keeps it from models."""
         return None
 
+    def declaration(self) -> types.FunctionDeclaration | None:
+        """Return what a model is told, under the name by which calls find the tool; `None` keeps it from models."""
+        declared = self._get_declaration()
+        if declared is None or declared.name == self.name:
+            return declared
+        return declared.model_copy(update={"name": self.name})
+
+    async def process_llm_request(self, *, tool_context: ToolContext, llm_request: Any) -> None:
+        """Tell a model of the tool, or change what it is asked in another way.
+
+        Args:
+            tool_context: The run that asks.
+            llm_request: The `LlmRequest`.
+        """
+        llm_request.append_tools([self])
+
     async def check_require_confirmation(self, args: dict[str, Any], tool_context: ToolContext) -> bool:
         """Say whether a person has to approve this call."""
         return False
 
     def parameters(self) -> dict[str, bool]:
         """Return the names of the arguments, each with whether it must be given; `{}` when the tool doesn't say."""
-        declared = self._get_declaration()
+        declared = self.declaration()
         schema: Any = None if declared is None else declared.parameters_json_schema or declared.parameters
         if isinstance(schema, types.Schema):
             names, required = schema.properties, schema.required

@@ -126,6 +126,11 @@ class ReadonlyContext:
         return self._invocation.run_config
 
     @property
+    def remembered(self) -> dict[Any, Any]:
+        """What code wants to find again in this call of the runner, by keys of its own; it isn't stored."""
+        return self._invocation.remembered
+
+    @property
     def state(self) -> Any:
         """The session's state, read-only."""
         return MappingProxyType(self._invocation.session.state)

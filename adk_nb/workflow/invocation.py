@@ -80,6 +80,11 @@ class InvocationContext:
         config = self.run_config.tool_thread_pool_config
         return Threads() if config is None else Threads(config.max_workers)
 
+    @functools.cached_property
+    def remembered(self) -> dict[Any, Any]:
+        """What code wants to find again in this call, by keys of its own."""
+        return {}
+
     def close_threads(self) -> None:
         """Let the threads end."""
         if "threads" in vars(self):
