@@ -29,7 +29,7 @@ LADDER: dict[str, list[str]] = {
     "agents": ["events", "workflow", "models", "tools"],
     "plugins": ["events", "workflow"],
     "apps": ["events", "workflow", "plugins"],
-    "frames": ["events"],
+    "frames": ["events", "models.call_log"],
     "calculator": [],
     "runners": ["..."],
     "testing": ["..."],

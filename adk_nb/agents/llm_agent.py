@@ -25,7 +25,9 @@ from adk_nb.errors import (
 from adk_nb.events.event import Event, content_text
 from adk_nb.events.event_actions import EventActions
 from adk_nb.events.values import freeze
+from adk_nb.models.ask import ask_model
 from adk_nb.models.base_llm import BaseLlm
+from adk_nb.models.call_log import Caller
 from adk_nb.models.failures import NO_CONTENT, unusable
 from adk_nb.models.llm_request import AGENT_LABEL, LlmRequest, copy_settings
 from adk_nb.models.llm_response import LlmResponse
@@ -257,7 +259,8 @@ class LlmAgent(BaseAgent):
                 f"RunConfig(max_llm_calls={limit}) allows {limit}: look for a loop, or raise the limit."
             )
         whole = LlmResponse(error_code=NO_CONTENT, error_message="The model gave no response")
-        async with contextlib.aclosing(model.generate_content_async(request, stream=False)) as responses:
+        caller = Caller(self.name, ctx.node_path, ctx.invocation_id, ctx.attempt_count)
+        async with contextlib.aclosing(ask_model(model, request, caller=caller)) as responses:
             async for response in responses:
                 if not response.partial:
                     whole = response

@@ -1,4 +1,4 @@
-"""Events and records as pandas frames; pandas is imported when the first frame is asked for."""
+"""Events, records and model calls as pandas frames; pandas is imported when the first frame is asked for."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 from adk_nb.lazy import loaded_when_used
 
 if TYPE_CHECKING:
+    from adk_nb.frames.calls import calls_frame
     from adk_nb.frames.events import events_frame
     from adk_nb.frames.nodes import nodes_frame
 
-_HOMES = {"events_frame": "adk_nb.frames.events", "nodes_frame": "adk_nb.frames.nodes"}
+_HOMES = {
+    "calls_frame": "adk_nb.frames.calls",
+    "events_frame": "adk_nb.frames.events",
+    "nodes_frame": "adk_nb.frames.nodes",
+}
 
-__all__ = ["events_frame", "nodes_frame"]
+__all__ = ["calls_frame", "events_frame", "nodes_frame"]
 
 __getattr__, __dir__ = loaded_when_used(__name__, _HOMES)

@@ -19,7 +19,9 @@ from adk_nb.apps.app import App
 from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import Event, new_id
 from adk_nb.frames.reading import Usage, total_usage
+from adk_nb.models.call_log import call_log
 from adk_nb.models.use import as_model
+from adk_nb.notebook import settings
 from adk_nb.notebook.front_end import front_end
 from adk_nb.notebook.messages import as_message
 from adk_nb.notebook.presets import Presets
@@ -176,6 +178,10 @@ class Run:
     def nodes_frame(self) -> pd.DataFrame:
         """Return its node runs as a DataFrame, one row each; see `adk_nb.frames.nodes_frame`."""
         return frames.nodes_frame(self.history.records.values(), self.events)
+
+    def calls_frame(self) -> pd.DataFrame:
+        """Return its model calls as a DataFrame, one row each, with request and reply; see `frames.calls_frame`."""
+        return frames.calls_frame(call_log.calls(self.invocation_id), self.events, prices=settings.prices())
 
     def start(self, loop: asyncio.AbstractEventLoop) -> Run:
         """Start it on a loop; `run` and `run_sync` do this."""

@@ -1,0 +1,166 @@
+"""`calls_frame`: one row a call of a model, with what exactly was asked and what came back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from adk_nb.events.event import Event
+from adk_nb.events.paths import last_segment
+from adk_nb.events.prices import Price, cost_of_event
+from adk_nb.frames.columns import column
+from adk_nb.frames.plain import plain
+from adk_nb.frames.reading import Usage, usage_of
+from adk_nb.models.call_log import ModelCall
+
+COLUMNS: dict[str, str] = {
+    "agent": "object",
+    "path": "object",
+    "attempt": "Int64",
+    "model": "object",
+    "start": "datetime64[ns, UTC]",
+    "seconds": "float64",
+    "prompt_tokens": "Int64",
+    "cached_tokens": "Int64",
+    "output_tokens": "Int64",
+    "thought_tokens": "Int64",
+    "money": "float64",
+    "finish": "object",
+    "error": "object",
+    "error_message": "object",
+    "http_attempts": "Int64",
+    "wait_s": "float64",
+    "streamed": "boolean",
+    "source": "object",
+    "request": "object",
+    "reply": "object",
+    "invocation": "object",
+}
+"""Columns in order, with their types; the same for an empty run. `request` and `reply` hold dictionaries."""
+
+
+def calls_frame(
+    calls: Iterable[ModelCall], events: Iterable[Event] = (), *, prices: Mapping[str, Price] | None = None
+) -> pd.DataFrame:
+    """Return model calls as a frame with one row each, oldest first.
+
+    `attempt` is the try of the node run, `http_attempts` how often the server was asked in one call, `wait_s` the
+    seconds between. `money` is in US dollars, missing where the price isn't known. `request` is a dictionary with
+    `model`, `contents` and `config`, `reply` the response, both as JSON values without keys and headers. `source` is
+    `model`, `tape`, or `event`: such a row is read from what was stored, since the call was made by another process
+    or long ago; its request, times and attempts are missing.
+
+    Args:
+        calls: What the process's log holds.
+        events: Events of the same runs, which tell of the calls that the log doesn't hold.
+        prices: A person's own prices by model name.
+
+    Example:
+        >>> from google.genai import types
+        >>> usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=8, candidates_token_count=2)
+        >>> event = Event(author="a", node_path="wf@1/a@1", model_version="m", usage_metadata=usage, message="hi")
+        >>> calls_frame([], [event])[["agent", "model", "prompt_tokens", "source"]].values.tolist()
+        [['a', 'm', 8, 'event']]
+    """
+    logged = list(calls)
+    known = Counter(_mark_of(call) for call in logged if call.response is not None)
+    rows = [_logged_row(call, prices) for call in logged]
+    for event in events:
+        usage = usage_of(event)
+        if usage is None:
+            continue
+        mark = _mark(event.invocation_id, event.node_info.path, event)
+        if known[mark] > 0:
+            known[mark] -= 1
+        else:
+            rows.append(_stored_row(event, usage, prices))
+    rows.sort(key=lambda row: float(row[0]))
+    columns = list(zip(*(row[1:] for row in rows), strict=True)) if rows else [()] * len(COLUMNS)
+    return pd.DataFrame({name: column(list(c), COLUMNS[name]) for name, c in zip(COLUMNS, columns, strict=True)})
+
+
+Mark = tuple[str, str, Any]
+
+
+def _mark_of(call: ModelCall) -> Mark:
+    return _mark(call.caller.invocation_id, call.caller.path, call.response)
+
+
+def _mark(invocation_id: str, path: str, said: Any) -> Mark:
+    """What a call and the event made of it have in common."""
+    usage = getattr(said, "usage_metadata", None)
+    return invocation_id, path, None if usage is None else usage.model_dump_json(exclude_none=True)
+
+
+def _logged_row(call: ModelCall, prices: Mapping[str, Price] | None) -> tuple[Any, ...]:
+    response = call.response
+    facts = None
+    if response is not None:
+        version = response.model_version or call.model
+        facts = Event(author="model", usage_metadata=response.usage_metadata, model_version=version)
+    usage = usage_of(facts) if facts is not None else None
+    return (
+        call.started_at,
+        call.caller.agent,
+        call.caller.path,
+        call.caller.attempt,
+        (response and response.model_version) or call.model,
+        call.started_at,
+        call.seconds,
+        *_tokens(usage if response is not None and response.usage_metadata is not None else None),
+        _money(facts, prices),
+        _finish(response),
+        call.error_type,
+        call.error_message,
+        call.http_attempts,
+        call.wait_s,
+        call.is_streamed,
+        call.source,
+        call.request,
+        call.reply,
+        call.caller.invocation_id,
+    )
+
+
+def _stored_row(event: Event, usage: Usage, prices: Mapping[str, Price] | None) -> tuple[Any, ...]:
+    noted = event.custom_metadata or {}
+    said = event.content.model_dump(mode="json", exclude_none=True) if event.content else None
+    return (
+        event.timestamp,
+        event.node_info.name or last_segment(event.node_info.path)[0] or event.author,
+        event.node_info.path,
+        None,
+        event.model_version,
+        None,
+        None,
+        *_tokens(usage if event.usage_metadata is not None else None),
+        _money(event, prices),
+        _finish(event),
+        event.error_code,
+        event.error_message,
+        noted.get("http_attempts"),
+        noted.get("wait_s"),
+        None,
+        "event",
+        None,
+        None if said is None else plain({"content": said}),
+        event.invocation_id,
+    )
+
+
+def _tokens(usage: Usage | None) -> tuple[int | None, ...]:
+    if usage is None:
+        return (None,) * 4
+    return usage.prompt_tokens, usage.cached_tokens, usage.output_tokens, usage.thought_tokens
+
+
+def _money(event: Event | None, prices: Mapping[str, Price] | None) -> float | None:
+    return None if event is None or event.usage_metadata is None else cost_of_event(event, prices)
+
+
+def _finish(said: Any) -> str | None:
+    reason = getattr(said, "finish_reason", None)
+    return None if reason is None else str(getattr(reason, "value", reason))
