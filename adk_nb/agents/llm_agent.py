@@ -171,30 +171,12 @@ class LlmAgent(BaseAgent):
         """Return the output as history keeps it; it was checked when the answer came in."""
         return freeze(value, f"output of agent {self.name!r}")
 
-    async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
-        plugins = ctx.get_invocation_context().plugins
-        if plugins is None:
-            async with contextlib.aclosing(self._speak(ctx, node_input)) as events:
-                async for event in events:
-                    yield event
-            return
-        reply = await plugins.run_before_agent_callback(agent=self, callback_context=ctx)
-        if reply is not None:
-            text = content_text(reply)
-            yield self._answer(ctx, LlmResponse(content=reply), text, text)
-            return
-        try:
-            async with contextlib.aclosing(self._speak(ctx, node_input)) as events:
-                async for event in events:
-                    yield event
-        except Exception as error:
-            await plugins.run_on_agent_error_callback(agent=self, callback_context=ctx, error=error)
-            raise
-        added = await plugins.run_after_agent_callback(agent=self, callback_context=ctx)
-        if added is not None:
-            yield Event(author=self.name, content=added)
+    def _reply_event(self, ctx: Context, content: types.Content) -> Event:
+        """Return the event for what a callback says in place of the agent."""
+        text = content_text(content)
+        return self._answer(ctx, LlmResponse(content=content), text, text)
 
-    async def _speak(self, ctx: Context, node_input: Any) -> AsyncGenerator[Event, None]:
+    async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         model = self.canonical_model
         request = await self._request(ctx, node_input, model)
         response = await self._ask(ctx, model, request)

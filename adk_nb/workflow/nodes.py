@@ -95,11 +95,15 @@ class BaseNode(Written):
             if event is not None:
                 yield event
             return
-        async with contextlib.aclosing(self._run_impl(ctx=ctx, node_input=node_input)) as items:
+        async with contextlib.aclosing(self._whole_run(ctx=ctx, node_input=node_input)) as items:
             async for item in items:
                 event = self.as_event(item)
                 if event is not None:
                     yield event
+
+    def _whole_run(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        """Return what a run iterates: `_run_impl`, with whatever a class puts around it."""
+        return self._run_impl(ctx=ctx, node_input=node_input)
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         raise NotImplementedError(f"{type(self).__name__} has no _run_impl: override it with an async generator.")

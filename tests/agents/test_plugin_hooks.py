@@ -101,14 +101,14 @@ def test_order() -> None:
 
 
 def test_in_place_of_the_agent() -> None:
-    """What a plugin says is the agent's output; neither the model nor the hooks after it are asked."""
+    """What a plugin says is the agent's output; the model isn't asked, and the hook after it is."""
 
     async def test() -> None:
         plugin, model = Around(before_agent=said("no")), ScriptedModel(["said"])
         talk = talk_of(plugin, model)
         events = await talk.say()
         assert (events[0].author, shown(events)) == ("agent", "'no'")
-        assert (plugin.log, model.requests) == (["before_agent"], [])
+        assert (plugin.log, model.requests) == (["before_agent", "after_agent"], [])
         chat = AppTalk(LlmAgent(name="agent", model=model), Around(before_agent=said("no")))
         await chat.say()
         assert (await chat.root()).output == "no"
