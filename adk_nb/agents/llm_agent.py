@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from typing import Any, ClassVar, Literal
 
 from google.genai import types
 from pydantic import field_validator, model_validator
 
 from adk_nb.agents.base_agent import BaseAgent
-from adk_nb.agents.contents import conversation, input_content, last_turn
-from adk_nb.agents.instructions import fill
+from adk_nb.agents.instructions import Instruction
 from adk_nb.agents.output_schema import check_schema, parse_answer
 from adk_nb.agents.plugin_hooks import ask_with_plugins
+from adk_nb.agents.request import request_of
 from adk_nb.errors import (
     ConfigurationError,
     InvalidAnswerError,
@@ -29,16 +28,13 @@ from adk_nb.models.ask import ask_model
 from adk_nb.models.base_llm import BaseLlm
 from adk_nb.models.call_log import Caller
 from adk_nb.models.failures import NO_CONTENT, unusable
-from adk_nb.models.llm_request import AGENT_LABEL, LlmRequest, copy_settings
+from adk_nb.models.llm_request import LlmRequest
 from adk_nb.models.llm_response import LlmResponse
 from adk_nb.models.use import as_model, current_model
-from adk_nb.workflow.context import Context, ReadonlyContext
+from adk_nb.workflow.context import Context
 
 DEFAULT_MODEL = "gemini-3.5-flash"
 """What an agent asks that names no model."""
-
-Instruction = str | Callable[[ReadonlyContext], str | Awaitable[str]]
-"""A template filled from the session state, or a function that returns the finished text."""
 
 # Settings of a request that an agent has fields of its own for.
 _OWN_FIELDS = {"system_instruction": "instruction", "response_schema": "output_schema"}
@@ -191,40 +187,10 @@ class LlmAgent(BaseAgent):
         yield self._answer(ctx, response, text, value)
 
     async def _request(self, ctx: Context, node_input: Any, model: BaseLlm) -> LlmRequest:
-        config = copy_settings(self.generate_content_config or types.GenerateContentConfig())
-        config.labels = {**(config.labels or {}), **(ctx.run_config.labels or {}), AGENT_LABEL: self.name}
-        request = LlmRequest(model=model.model, config=config)
-        request.append_instructions([await self._instruction_text(ctx)])
-        if self.mode != "single_turn":
-            request.append_instructions([self._identity()])
-        request.contents = self._contents(ctx, node_input)
+        request = await request_of(self, ctx, node_input, model)
         if self.output_schema is not None:
             request.set_output_schema(self.output_schema)
         return request
-
-    async def _instruction_text(self, ctx: Context) -> str:
-        look = ReadonlyContext(ctx.get_invocation_context(), node=self)
-        if isinstance(self.instruction, str):
-            return fill(self.instruction, look.state, self.name)
-        text = self.instruction(look)
-        if inspect.isawaitable(text):
-            text = await text
-        if not isinstance(text, str):
-            raise ConfigurationError(
-                f"The instruction function of agent {self.name!r} returned {text!r}; it must return a text."
-            )
-        return text
-
-    def _identity(self) -> str:
-        purpose = f" What you are here for: {self.description}" if self.description else ""
-        return f'You are an agent named "{self.name}".{purpose}'
-
-    def _contents(self, ctx: Context, node_input: Any) -> list[types.Content]:
-        newest = input_content(node_input)
-        if self.mode == "single_turn" and self.include_contents == "none":
-            return [newest] if newest else []
-        contents = conversation(ctx.session.events, self.name, ctx.branch, newest)
-        return last_turn(contents) if self.include_contents == "none" else contents
 
     async def _ask(self, ctx: Context, model: BaseLlm, request: LlmRequest) -> LlmResponse:
         plugins = ctx.get_invocation_context().plugins

@@ -94,6 +94,11 @@ class ChildRuns:
             self._taken.add(path)
         return self._result(child, wish)
 
+    def had_not_ended(self, path: str, moment: float) -> bool:
+        """Say of a child whether it hadn't come to its end at a moment, in seconds since the epoch."""
+        run = self._recorded.get(path) if self._recorded is not None else None
+        return run is not None and (run.ended_at is None or run.ended_at > moment)
+
     def in_task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run a part of the parent's body in a task that is stopped together with the body."""
         task = self._parent.engine.loop.create_task(work, name=self._parent.run.path)

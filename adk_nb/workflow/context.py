@@ -19,7 +19,7 @@ from adk_nb.events.record import NodeRun, Question
 from adk_nb.events.state import State
 from adk_nb.workflow.invocation import InvocationContext
 from adk_nb.workflow.run_config import RunConfig
-from adk_nb.workflow.services import Services
+from adk_nb.workflow.services import Services, newest_artifact
 from adk_nb.workflow.threads import Threads
 from adk_nb.workflow.tool_call import ToolCall
 
@@ -71,6 +71,9 @@ class Children(Protocol):
     @property
     def above(self) -> Context | None:
         """The context of the run that this one is a part of."""
+
+    def is_beside(self, path: str) -> bool:
+        """Say of another run of this invocation whether it wasn't over when this one began."""
 
     async def run_child(self, node_like: Any, wish: ChildWish) -> Any:
         """Run a child to its end and return its output."""
@@ -134,6 +137,14 @@ class ReadonlyContext:
     def state(self) -> Any:
         """The session's state, read-only."""
         return MappingProxyType(self._invocation.session.state)
+
+    async def read_artifact(self, filename: str) -> types.Part | None:
+        """Return the newest version of an artifact of the session, `None` when there is none.
+
+        Raises:
+            ConfigurationError: the runner has no artifact service.
+        """
+        return await newest_artifact(self._invocation, filename)
 
 
 @dataclass(slots=True)
@@ -251,6 +262,18 @@ class Context(ToolCall, Services, ReadonlyContext):
     def parent_ctx(self) -> Context | None:
         """The context of the run that this one is a part of, a workflow's or a calling node's; `None` at the root."""
         return self._place.children.above
+
+    @property
+    def began(self) -> float:
+        """When this run was first wanted, in seconds since the epoch; the same in every try."""
+        return self._place.run.created_at
+
+    def is_beside(self, path: str) -> bool:
+        """Say of another run of this invocation whether it wasn't over when this one began.
+
+        Only runs started with `run_node` can be: those of a graph that run side by side have branches.
+        """
+        return self._place.children.is_beside(path)
 
     @property
     def error(self) -> BaseException | None:

@@ -70,6 +70,25 @@ class Execution:
         above = self.parent if self.graph is None else self.graph.holder
         return None if above is None else above.context
 
+    def is_beside(self, path: str) -> bool:
+        """Say of another run of this invocation whether it wasn't over when this one began."""
+        own: Execution | None = self
+        while own is not None:
+            if own.parent is None:
+                own = None if own.graph is None else own.graph.holder
+                continue
+            above = f"{own.parent.run.path}/"
+            if path.startswith(above):
+                sibling = above + path[len(above) :].partition("/")[0]
+                return sibling != own.run.path and own.parent.had_not_ended(sibling, own.run.created_at)
+            own = own.parent
+        return False
+
+    def had_not_ended(self, path: str, moment: float) -> bool:
+        """Say of a child whether it hadn't come to its end at a moment."""
+        # Runs read from events that carry no records have no moment.
+        return self.children is not None and moment > 0 and self.children.had_not_ended(path, moment)
+
     @property
     def may_have_children(self) -> bool:
         """The body may have started children, also in tasks that haven't begun yet."""

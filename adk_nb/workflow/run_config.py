@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field
 
 from adk_nb.events.event import Event
@@ -31,6 +32,8 @@ class RunConfig(BaseModel):
     """Merged into `custom_metadata` of every event of the call."""
     get_session_config: GetSessionConfig | None = None
     """Which events the session that nodes and models see is loaded with; what a run goes on with is never limited."""
+    include_thoughts_from_other_agents: bool = False
+    """Agents also read what other agents only thought."""
     labels: dict[str, str] | None = None
     """Added to the labels of every model request."""
     limits: Limits | None = None
@@ -39,6 +42,8 @@ class RunConfig(BaseModel):
     """Prices of models by name, for `max_cost`; they count before all that is known of a model."""
     max_llm_calls: int = 500
     """Model calls allowed in one call of the runner; 0 or less means no limit."""
+    model_input_context: list[types.Content] | None = None
+    """Messages that models read before what is to be answered now; they are not stored."""
     tool_thread_pool_config: ToolThreadPoolConfig | None = None
     """All sync functions work in so many threads; `None` uses threads only where others run beside a function."""
 

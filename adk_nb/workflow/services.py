@@ -151,6 +151,17 @@ class Services:
         return _method(self._invocation.memory_service, method, missing, "memory")
 
 
+async def newest_artifact(invocation: InvocationContext, filename: str) -> types.Part | None:
+    """Return the newest version of an artifact of a call's session, `None` when there is none.
+
+    Raises:
+        ConfigurationError: the runner has no artifact service.
+    """
+    look = Services()
+    look._invocation = invocation
+    return await look.load_artifact(filename)
+
+
 def _method(service: Any, name: str, missing: str, kind: str) -> Any:
     if service is None:
         raise ConfigurationError(f"{missing}: give the Runner {kind}_service=.")

@@ -30,6 +30,7 @@ STATE = {"k": "v", "n": 3, "none": None, "user:k": "u", "app:k": "a", "temp:k": 
         (r"${k} \{k} ${{k}}", None),
         ("{k", None),
         ("k} {", None),
+        ("{!k} {!k?} {!!k} {{!user:k}} {!a b}", "{k} {k?} {!k} {{user:k}} {!a b}"),
         ("{nested}", "{k}"),
     ],
 )
@@ -59,9 +60,12 @@ def test_missing_key_is_named_before_the_model_is_asked() -> None:
 
 
 def test_artifacts_need_their_service() -> None:
-    """A place for an artifact is refused with what to do instead, never left in the text."""
-    with pytest.raises(ConfigurationError, match="no artifact service"):
-        fill("{artifact.notes.txt}", {}, "a")
+    """A place for an artifact is refused before the model is asked, with what to do instead."""
+    model = ScriptedModel([])
+    turns = run(Agent(name="a", model=model, instruction="Read {artifact.notes.txt}."))
+    assert isinstance(turns.error, ConfigurationError)
+    assert "artifact_service=" in str(turns.error)
+    assert model.requests == []
 
 
 def plain(context: ReadonlyContext) -> str:
