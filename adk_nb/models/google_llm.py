@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -10,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from google import genai
-from google.genai import types
+from google.genai import errors, types
 from pydantic import ConfigDict, PrivateAttr
 
-from adk_nb.errors import MissingApiKeyError
+from adk_nb.errors import MissingApiKeyError, ModelConnectionError
 from adk_nb.models.base_llm import BaseLlm
-from adk_nb.models.failures import NO_CONTENT
+from adk_nb.models.folding import StreamFold
 from adk_nb.models.gemini_schema import fit_for_gemini
 from adk_nb.models.llm_request import LlmRequest, copy_settings
 from adk_nb.models.llm_response import LlmResponse
@@ -26,6 +27,13 @@ from adk_nb.version import __version__
 _KEY_VARIABLES = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
 _CLOUD_SWITCHES = ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI")
 _CLOUD_VARIABLES = ("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_GENAI_API_VERSION")
+# How an answer ends that can be used: by itself, at the output limit, or without a word about it.
+_WHOLE = (
+    None,
+    types.FinishReason.STOP,
+    types.FinishReason.MAX_TOKENS,
+    types.FinishReason.FINISH_REASON_UNSPECIFIED,
+)
 _BEGIN = "Begin, as your instructions say."
 _CONTINUE = "Go on, as your instructions say."
 
@@ -63,7 +71,8 @@ class Gemini(BaseLlm):
     ) -> AsyncGenerator[LlmResponse, None]:
         """Ask the model.
 
-        A blocked or empty answer is a response with `error_code` and `error_message`, not an exception.
+        A blocked or empty answer is a response with `error_code` and `error_message`, not an exception. So is a stream
+        that breaks off after its first piece: what was shown isn't asked for again, and the last response is the error.
 
         Raises:
             MissingApiKeyError: there is no key; nothing was sent.
@@ -77,8 +86,9 @@ class Gemini(BaseLlm):
         attempts = Attempts(name, self._retries(llm_request))
         arguments: dict[str, Any] = {"model": name, "contents": request.contents, "config": request.config}
         if stream:
-            async for response in self._stream(client, arguments, attempts):
-                yield response
+            async with contextlib.aclosing(self._stream(client, arguments, attempts)) as responses:
+                async for response in responses:
+                    yield response
             return
         answer = await attempts.run(lambda: client.aio.models.generate_content(**arguments))
         yield attempts.noted_on(_to_response(answer))
@@ -92,20 +102,30 @@ class Gemini(BaseLlm):
     async def _stream(
         self, client: genai.Client, arguments: dict[str, Any], attempts: Attempts
     ) -> AsyncGenerator[LlmResponse, None]:
-        async def start() -> tuple[AsyncIterator[Any], Any]:
-            chunks = await client.aio.models.generate_content_stream(**arguments)
-            return chunks, await anext(chunks, None)
+        """Give pieces, then the whole; a stream that breaks before its first piece is asked for again, later never."""
+        fold = StreamFold()
+        chunks: AsyncIterator[Any] | None = None
 
-        chunks, chunk = await attempts.run(start)
-        whole = _Whole()
-        while chunk is not None:
-            piece = whole.add(_to_response(chunk))
-            if piece is not None:
+        async def first_piece() -> LlmResponse | None:
+            nonlocal fold, chunks
+            fold = StreamFold()
+            chunks = await client.aio.models.generate_content_stream(**arguments)
+            return await _next_piece(chunks, fold)
+
+        try:
+            piece = await attempts.run(first_piece)
+            while piece is not None and chunks is not None:
                 yield piece
-            with asking(attempts.model):
-                chunk = await anext(chunks, None)
-        if whole.last is not None:
-            yield attempts.noted_on(whole.response())
+                try:
+                    with asking(attempts.model):
+                        piece = await _next_piece(chunks, fold)
+                except (errors.APIError, ModelConnectionError) as error:
+                    yield attempts.noted_on(fold.broken_off(error.status or type(error).__name__, str(error)))
+                    return
+        finally:
+            if isinstance(chunks, AsyncGenerator):
+                await chunks.aclose()
+        yield attempts.noted_on(fold.response())
 
     def _retries(self, llm_request: LlmRequest) -> types.HttpRetryOptions | None:
         options = llm_request.config.http_options
@@ -171,6 +191,15 @@ async def _lifetime(client: genai.Client) -> AsyncGenerator[None, None]:
         client.close()
 
 
+async def _next_piece(chunks: AsyncIterator[Any], fold: StreamFold) -> LlmResponse | None:
+    """Return the next piece that says something, `None` at the end of the stream."""
+    async for chunk in chunks:
+        piece = fold.add(_to_response(chunk))
+        if piece is not None:
+            return piece
+    return None
+
+
 def _surroundings() -> tuple[str | None, ...]:
     return tuple(os.environ.get(name) for name in (*_KEY_VARIABLES, *_CLOUD_SWITCHES, *_CLOUD_VARIABLES))
 
@@ -182,7 +211,7 @@ def _require_key(model: str, arguments: dict[str, Any]) -> None:
     if not any((key or "").strip() for key in (arguments.get("api_key"), *map(os.environ.get, _KEY_VARIABLES))):
         raise MissingApiKeyError(
             f"Model {model!r} needs an API key and none is set: put it into the environment variable GOOGLE_API_KEY, "
-            f"or work offline with adk_nb.use_model(...) and a stand-in model."
+            f"or work offline with adk_nb.use_model(...) and a stand-in model, or adk_nb.replay(...) and a tape."
         )
 
 
@@ -211,6 +240,11 @@ def _without_display_names(content: types.Content) -> types.Content:
 
 def _to_response(answer: types.GenerateContentResponse) -> LlmResponse:
     response = LlmResponse.create(answer)
+    if response.content and response.content.parts and response.finish_reason not in _WHOLE:
+        # What was said until then stays in the content; it is no answer.
+        first = answer.candidates[0] if answer.candidates else types.Candidate()
+        response.error_code = response.finish_reason.value if response.finish_reason else None
+        response.error_message = first.finish_message
     if response.error_code:
         response.error_message = "; ".join(_reasons(answer, response)) or None
     return response
@@ -239,45 +273,3 @@ def _reasons(answer: types.GenerateContentResponse, response: LlmResponse) -> li
         if counts:
             reasons.append(f"used {', '.join(counts)}")
     return reasons
-
-
-class _Whole:
-    """Collects a streamed answer: neighbouring texts of one kind become one part, all else keeps its place."""
-
-    def __init__(self) -> None:
-        self.last: LlmResponse | None = None
-        self._parts: list[types.Part] = []
-        self._latest: dict[str, Any] = {}
-
-    def add(self, chunk: LlmResponse) -> LlmResponse | None:
-        """Take in a chunk; return what to show of it, `None` when it says nothing."""
-        self.last = chunk
-        for field in ("usage_metadata", "grounding_metadata", "citation_metadata", "finish_reason", "model_version"):
-            if (value := getattr(chunk, field)) is not None:
-                self._latest[field] = value
-        parts = (chunk.content.parts if chunk.content else None) or []
-        for part in parts:
-            self._take(part)
-        return chunk.model_copy(update={"partial": True}) if parts else None
-
-    def response(self) -> LlmResponse:
-        """Return the whole answer, or its error when it ended without content."""
-        if not self._parts:
-            last = self.last or LlmResponse(error_code=NO_CONTENT)
-            return last.model_copy(update={"partial": False, **self._latest})
-        content = types.Content(role="model", parts=self._parts)
-        return LlmResponse(content=content, partial=False, **self._latest)
-
-    def _take(self, part: types.Part) -> None:
-        before = self._parts[-1] if self._parts else None
-        joins = before is not None and _is_plain_text(before) and _is_plain_text(part)
-        if joins and before is not None and bool(before.thought) == bool(part.thought):
-            signature = part.thought_signature or before.thought_signature
-            update = {"text": f"{before.text or ''}{part.text or ''}", "thought_signature": signature}
-            self._parts[-1] = before.model_copy(update=update)
-        else:
-            self._parts.append(part)
-
-
-def _is_plain_text(part: types.Part) -> bool:
-    return part.text is not None and set(part.model_dump(exclude_none=True)) <= {"text", "thought", "thought_signature"}

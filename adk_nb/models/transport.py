@@ -67,6 +67,7 @@ class Attempts:
             except (errors.APIError, ModelConnectionError) as error:
                 delay = self._delay_after(error)
                 if delay is None:
+                    vars(error).update(http_attempts=self.count, wait_s=round(self.waited_s, 3))
                     if self.count > 1:
                         error.add_note(f"{self.count} attempts were made, with {self.waited_s:.1f} s between them.")
                     raise

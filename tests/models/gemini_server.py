@@ -38,6 +38,26 @@ CUT = {"$cut": True}
 """The connection ends in the middle of the answer."""
 
 
+def piece(*parts: dict[str, Any] | str, finish: str | None = None, **more: Any) -> dict[str, Any]:
+    """Return a chunk of a stream with these parts, texts given as they are."""
+    said = [{"text": part} if isinstance(part, str) else part for part in parts]
+    first: dict[str, Any] = {"content": {"role": "model", "parts": said}} if said else {}
+    if finish:
+        first["finishReason"] = finish
+    return {"candidates": [first], **more}
+
+
+def broken(*chunks: dict[str, Any], then: str = "cut") -> dict[str, Any]:
+    """Return a stream that sends these chunks one by one, and then doesn't come to its end.
+
+    Args:
+        chunks: What comes before.
+        then: `cut` closes the connection, `hang` says nothing until the server stops, anything else is sent as it is
+            and ends the stream in order.
+    """
+    return {"$chunks": list(chunks), "$then": then}
+
+
 class GeminiServer:
     """What was asked of the server, and where it listens."""
 
@@ -47,6 +67,7 @@ class GeminiServer:
         self.headers: list[dict[str, str]] = []
         self.requests: list[dict[str, Any]] = []
         self.url = ""
+        self.is_over = threading.Event()
 
     @property
     def calls(self) -> int:
@@ -75,7 +96,7 @@ def serving(*answers: Any) -> Iterator[GeminiServer]:
             script.paths.append(self.path)
             script.headers.append({name.lower(): value for name, value in self.headers.items()})
             script.requests.append(json.loads(body))
-            answer = script.answers.pop(0) if script.answers else failure(418, "SCRIPT_IS_OVER")
+            answer: Any = script.answers.pop(0) if script.answers else failure(418, "SCRIPT_IS_OVER")
             if answer is CUT:
                 self.send_response(200)
                 self.send_header("Content-Length", "1000")
@@ -83,7 +104,26 @@ def serving(*answers: Any) -> Iterator[GeminiServer]:
                 self.wfile.write(b'{"candidates": [')
                 self.close_connection = True
                 return
+            if isinstance(answer, dict) and "$chunks" in answer:
+                self._send_broken(answer["$chunks"], answer["$then"])
+                return
             self._send(answer)
+
+        def _send_broken(self, chunks: list[Any], then: str) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            texts = [f"data: {json.dumps(chunk)}\r\n\r\n" for chunk in chunks]
+            for text in texts if then in ("cut", "hang") else [*texts, then]:
+                self.wfile.write(f"{len(text.encode()):x}\r\n{text}\r\n".encode())
+                self.wfile.flush()
+            if then == "hang":
+                script.is_over.wait()
+            if then in ("cut", "hang"):
+                self.close_connection = True
+            else:
+                self.wfile.write(b"0\r\n\r\n")
 
         def _send(self, answer: Any) -> None:
             if isinstance(answer, list):
@@ -107,6 +147,7 @@ def serving(*answers: Any) -> Iterator[GeminiServer]:
     try:
         yield script
     finally:
+        script.is_over.set()
         server.shutdown()
         server.server_close()
         thread.join()
