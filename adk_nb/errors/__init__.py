@@ -14,7 +14,8 @@ AdkNbError
 │   │   └── UnusableAnswerError
 │   │       ├── BlockedAnswerError
 │   │       ├── EmptyAnswerError
-│   │       └── InvalidAnswerError
+│   │       ├── InvalidAnswerError
+│   │       └── MalformedCallError
 │   ├── MissingVariableError (KeyError)
 │   ├── InvocationNotFoundError
 │   ├── SessionNotFoundError
@@ -103,6 +104,10 @@ class BlockedAnswerError(UnusableAnswerError):
 
 class EmptyAnswerError(UnusableAnswerError):
     """The answer holds no word, for instance because thinking used up the output limit."""
+
+
+class MalformedCallError(UnusableAnswerError):
+    """The model tried to call a tool and what it wrote is no call; asking again may go well."""
 
 
 class InvalidAnswerError(UnusableAnswerError):
@@ -271,6 +276,7 @@ __all__ = [
     "InvalidAnswerError",
     "InvocationNotFoundError",
     "LlmCallsLimitExceededError",
+    "MalformedCallError",
     "MissingApiKeyError",
     "MissingVariableError",
     "ModelAnswerError",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adk_nb.lazy import loaded_when_used
-from adk_nb.models.base_llm import BaseLlm
+from adk_nb.models.base_llm import BaseLlm, LlmCapabilities
 from adk_nb.models.llm_request import LlmRequest
 from adk_nb.models.llm_response import LlmResponse
 from adk_nb.models.registry import LLMRegistry
@@ -14,7 +14,16 @@ from adk_nb.models.use import current_model, use_model
 if TYPE_CHECKING:
     from adk_nb.models.google_llm import Gemini
 
-__all__ = ["BaseLlm", "Gemini", "LLMRegistry", "LlmRequest", "LlmResponse", "current_model", "use_model"]
+__all__ = [
+    "BaseLlm",
+    "Gemini",
+    "LLMRegistry",
+    "LlmCapabilities",
+    "LlmRequest",
+    "LlmResponse",
+    "current_model",
+    "use_model",
+]
 
 # The client is loaded when Gemini is first named, so that offline work doesn't pay for it.
 __getattr__, __dir__ = loaded_when_used(__name__, {"Gemini": "adk_nb.models.google_llm"})

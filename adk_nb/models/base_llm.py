@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
 from adk_nb.models.llm_request import LlmRequest
 from adk_nb.models.llm_response import LlmResponse
+
+
+@dataclass(frozen=True, slots=True)
+class LlmCapabilities:
+    """What a model can do beyond answering in text."""
+
+    output_schema_and_tools: bool = False
+    """It keeps to a declared shape of answer also while it has tools to call."""
 
 
 class BaseLlm(BaseModel):
@@ -33,6 +42,11 @@ class BaseLlm(BaseModel):
     def supported_models(cls) -> list[str]:
         """Return regular expressions of the names that belong to this class; empty when it is only used directly."""
         return []
+
+    @property
+    def capabilities(self) -> LlmCapabilities:
+        """What this model can do; a class of your own says here what its provider offers."""
+        return LlmCapabilities()
 
     @abstractmethod
     def generate_content_async(

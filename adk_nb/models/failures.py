@@ -5,7 +5,7 @@ Every error carries `status`, the short code that the error event shows: the fin
 
 from __future__ import annotations
 
-from adk_nb.errors import BlockedAnswerError, EmptyAnswerError, UnusableAnswerError
+from adk_nb.errors import BlockedAnswerError, EmptyAnswerError, MalformedCallError, UnusableAnswerError
 from adk_nb.models.llm_response import LlmResponse
 
 NO_CONTENT = "MODEL_RETURNED_NO_CONTENT"
@@ -15,6 +15,7 @@ _BLOCKS = frozenset(
     {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "JAILBREAK", "MODEL_ARMOR"}
     | {"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "BLOCKED", "BLOCKED_REASON_UNSPECIFIED"}
 )
+_MALFORMED = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"})
 _EMPTIES = frozenset({NO_CONTENT, "MAX_TOKENS", "STOP", "NO_IMAGE", "FINISH_REASON_UNSPECIFIED"})
 
 
@@ -33,6 +34,9 @@ def unusable(agent: str, response: LlmResponse) -> UnusableAnswerError:
         else:
             advice = "Ask again (retry_config=), or make the instruction say what to answer."
         return EmptyAnswerError(f"{subject} got an empty answer with {code}{_sentence(detail)} {advice}", code)
+    if code in _MALFORMED:
+        advice = "Ask again (retry_config=), give the tool fewer or simpler parameters, or describe them better."
+        return MalformedCallError(f"{subject} wrote a tool call that is none, {code}{_sentence(detail)} {advice}", code)
     return UnusableAnswerError(f"{subject} got no usable answer, but {code}{_sentence(detail)}", code)
 
 

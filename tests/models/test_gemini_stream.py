@@ -334,7 +334,7 @@ def test_a_slow_stream_that_nobody_waits_for_leaves_nothing(options: dict[str, A
         del responses
         for _ in range(20):  # the client's own generators end one after the other
             await asyncio.sleep(0)
-        return asyncio.all_tasks() - {asyncio.current_task()}  # type: ignore[arg-type]  # it runs in a task
+        return asyncio.all_tasks() - {asyncio.current_task()}
 
     with serving(broken(piece("one"), then="hang")) as server, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
