@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import heapq
+import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
@@ -155,6 +156,7 @@ class Walk:
         self.inner: dict[str, Walk] = {}
         self._settle: Settle | None = None
         self._ended: list[tuple[int, int, NodeRun]] = []
+        self._order = itertools.count()
         self._started: set[str] = set()
         self._silent: dict[str, NodeRun] = {}
         """Runs that have started and haven't ended, as far as is known."""
@@ -247,7 +249,7 @@ class Walk:
             run.fall_short(run.ended_at or 0.0)
         if run.status in ENDED:
             end = self.known.ended.get(run.path, self.known.seen[run.path])
-            heapq.heappush(self._ended, (end, len(self.kept), run))
+            heapq.heappush(self._ended, (end, next(self._order), run))
         else:
             self._silent[run.path] = run
 
