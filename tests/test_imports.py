@@ -26,6 +26,8 @@ LADDER: dict[str, list[str]] = {
     "models": ["events"],
     "tools": ["events", "auth", "workflow"],
     "sessions": ["events"],
+    "artifacts": [],
+    "memory": ["events"],
     "agents": ["events", "workflow", "models", "tools"],
     "plugins": ["events", "workflow"],
     "apps": ["events", "workflow", "plugins"],

@@ -17,8 +17,10 @@ AdkNbError
 │   │       ├── InvalidAnswerError
 │   │       └── MalformedCallError
 │   ├── MissingVariableError (KeyError)
-│   ├── InvocationNotFoundError
-│   ├── SessionNotFoundError
+│   ├── InputValidationError
+│   ├── NotFoundError
+│   │   ├── InvocationNotFoundError
+│   │   └── SessionNotFoundError
 │   ├── AlreadyExistsError
 │   ├── StaleSessionError
 │   ├── SessionBusyError
@@ -135,11 +137,19 @@ class MissingVariableError(DataError, KeyError):
         return str(self.args[0])
 
 
-class InvocationNotFoundError(DataError):
+class InputValidationError(DataError):
+    """A name, an id or a value can't be taken by a service; nothing was stored."""
+
+
+class NotFoundError(DataError):
+    """What was asked for isn't there."""
+
+
+class InvocationNotFoundError(NotFoundError):
     """No run with this invocation id is in the session."""
 
 
-class SessionNotFoundError(DataError):
+class SessionNotFoundError(NotFoundError):
     """No session with this id is in the store."""
 
 
@@ -273,6 +283,7 @@ __all__ = [
     "EmptyAnswerError",
     "EngineError",
     "GraphValidationError",
+    "InputValidationError",
     "InvalidAnswerError",
     "InvocationNotFoundError",
     "LlmCallsLimitExceededError",
@@ -283,6 +294,7 @@ __all__ = [
     "ModelConnectionError",
     "NodeInterruptedError",
     "NodeTimeoutError",
+    "NotFoundError",
     "PluginError",
     "SessionBusyError",
     "SessionNotFoundError",

@@ -1,4 +1,4 @@
-"""`InMemoryRunner`: a runner whose sessions live in memory."""
+"""`InMemoryRunner`: a runner whose sessions, artifacts and memories live in memory."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from adk_nb.apps.app import App
+from adk_nb.artifacts.in_memory_artifact_service import InMemoryArtifactService
+from adk_nb.memory.in_memory_memory_service import InMemoryMemoryService
 from adk_nb.plugins.base_plugin import BasePlugin
 from adk_nb.runners.runner import Runner
 from adk_nb.sessions.in_memory_session_service import InMemorySessionService
 
 
 class InMemoryRunner(Runner):
-    """A runner whose sessions live in memory."""
+    """A runner whose sessions, artifacts and memories live in memory."""
 
     def __init__(
         self,
@@ -33,4 +35,6 @@ class InMemoryRunner(Runner):
             plugins=plugins,
             plugin_close_timeout=plugin_close_timeout,
             session_service=InMemorySessionService(),
+            artifact_service=InMemoryArtifactService(),
+            memory_service=InMemoryMemoryService(),
         )

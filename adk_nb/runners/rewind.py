@@ -7,6 +7,7 @@ from typing import Any
 
 from google.genai import types
 
+from adk_nb.artifacts.place import TAKEN_BACK
 from adk_nb.errors import DataError, InvocationNotFoundError, one_of
 from adk_nb.events.event import Event, new_id
 from adk_nb.events.event_actions import EventActions
@@ -69,16 +70,17 @@ def _changes(before: Iterable[Event], since: Iterable[Event], delta: str) -> dic
 
 
 async def _restored(session: Any, versions: dict[str, int | None], artifact_service: Any) -> dict[str, int]:
-    """Save the earlier versions anew, empty ones for artifacts that weren't there, and return the new versions."""
+    """Save the earlier versions anew, marked empty ones for artifacts that weren't there; return the new versions."""
     if artifact_service is None:
         return {}
     where = {"app_name": session.app_name, "user_id": session.user_id, "session_id": session.id}
     restored = {}
     for name, version in versions.items():
-        part = None
+        part, more = None, {}
         if version is not None:
             part = await artifact_service.load_artifact(**where, filename=name, version=version)
         if part is None:
             part = types.Part(inline_data=types.Blob(mime_type="application/octet-stream", data=b""))
-        restored[name] = await artifact_service.save_artifact(**where, filename=name, artifact=part)
+            more = {"custom_metadata": {TAKEN_BACK: True}}
+        restored[name] = await artifact_service.save_artifact(**where, filename=name, artifact=part, **more)
     return restored

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
-from google.adk.artifacts import InMemoryArtifactService
 from google.genai import types
 
 from adk_nb.agents import LlmAgent
+from adk_nb.artifacts import FileArtifactService, InMemoryArtifactService
 from adk_nb.errors import AnswerError, DataError, InvocationNotFoundError, SessionNotFoundError
 from adk_nb.events import Event, RequestInput
 from adk_nb.events.get_session_config import GetSessionConfig
@@ -209,37 +209,31 @@ def test_what_models_read() -> None:
     run(test)
 
 
-def test_artifacts() -> None:
-    """Those that changed get their earlier content as a new version, those that weren't there an empty one."""
+@pytest.mark.parametrize("kind", ["memory", "files"])
+def test_artifacts(kind: str, tmp_path: Path) -> None:
+    """Those that changed get their earlier content as a new version; those that weren't there are gone."""
 
     async def test() -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            artifacts = InMemoryArtifactService()
+        artifacts = InMemoryArtifactService() if kind == "memory" else FileArtifactService(tmp_path)
 
         async def saves(ctx: Context, node_input: types.Content) -> None:
             text = node_input.parts[0].text if node_input.parts else ""
             await ctx.save_artifact("common.txt", types.Part(text=text))
             await ctx.save_artifact(f"{text}.txt", types.Part(text=text))
+            await ctx.save_artifact("user:newest.txt", types.Part(text=text))
 
-        talk = Conversation(Workflow(name="wf", edges=[("START", saves)]))
-        talk.runner = Runner(
-            node=talk.runner.agent,
-            app_name="app",
-            session_service=talk.service,
-            artifact_service=artifacts,
-            auto_create_session=True,
-        )
+        talk = Conversation(Workflow(name="wf", edges=[("START", saves)]), artifact_service=artifacts)
         _, second, _ = await said(talk, "one", "two", "three")
         await rewind(talk, second)
         where: dict[str, Any] = {"app_name": "app", **talk.where}
-        common = await artifacts.load_artifact(**where, filename="common.txt")
-        one = await artifacts.load_artifact(**where, filename="one.txt")
-        assert common is not None
-        assert one is not None
-        assert (common.text, one.text) == ("one", "one")
+        for name, text in {"common.txt": "one", "one.txt": "one", "user:newest.txt": "three"}.items():
+            assert await artifacts.load_artifact(**where, filename=name) == types.Part(text=text)
         assert await artifacts.load_artifact(**where, filename="two.txt") is None
+        assert await artifacts.list_artifact_keys(**where) == ["common.txt", "one.txt", "user:newest.txt"]
+        assert await artifacts.list_versions(**where, filename="two.txt") == [0, 1]
         last = (await talk.stored())[-1]
         assert last.actions.artifact_delta == {"common.txt": 3, "two.txt": 1, "three.txt": 1}
+        await said(talk, "two")
+        assert await artifacts.load_artifact(**where, filename="two.txt") == types.Part(text="two")
 
     run(test)

@@ -1,0 +1,5 @@
+"""ADK's place for `InputValidationError`."""
+
+from adk_nb.errors import InputValidationError
+
+__all__ = ["InputValidationError"]
