@@ -13,7 +13,7 @@ from adk_nb.events.event_actions import EventActions
 from adk_nb.events.paths import last_segment, parent_path
 from adk_nb.events.read_only import OpenFields, ReadOnlyDict, ReadOnlyFields, ReadOnlyList
 from adk_nb.events.response import LlmResponse
-from adk_nb.events.values import cleaned_text, freeze, freeze_content
+from adk_nb.events.values import cleaned_text, freeze, freeze_content, freeze_each
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -239,7 +239,7 @@ class Event(LlmResponse):
         if own["content"] is not None:
             frozen["content"] = freeze_content(own["content"])
         if own["custom_metadata"]:
-            frozen["custom_metadata"] = freeze(own["custom_metadata"], "custom_metadata")
+            frozen["custom_metadata"] = freeze_each(own["custom_metadata"], "custom_metadata")
         return frozen
 
     def own_actions(self) -> EventActions:
@@ -280,7 +280,7 @@ def _frozen_deeds(fields: dict[str, Any], names: tuple[str, ...]) -> dict[str, A
             continue
         if value and name == "requested_auth_configs":
             value = {key: one.public() if getattr(one, "holds_secrets", False) else one for key, one in value.items()}
-        frozen[name] = freeze(value, f"actions.{name}") if value else _NOTHING
+        frozen[name] = freeze_each(value, f"actions.{name}") if value else _NOTHING
     return frozen
 
 

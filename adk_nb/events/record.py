@@ -13,7 +13,7 @@ from itertools import compress
 from operator import attrgetter, is_not
 from typing import Any, NamedTuple
 
-from adk_nb.events.values import pack, unpack
+from adk_nb.events.packing import pack, unpack
 
 
 class Status(enum.StrEnum):
@@ -34,6 +34,10 @@ class Status(enum.StrEnum):
     """Stopped from outside; runs again when the run is continued."""
     STOPPED = "stopped"
     """It, or a run below it, came to a limit; goes on when the run is continued."""
+
+
+ENDED = frozenset({Status.COMPLETED, Status.INCOMPLETE})
+"""Statuses of runs that have handed on all that they ever will."""
 
 
 @dataclass(frozen=True, slots=True)

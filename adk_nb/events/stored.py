@@ -14,8 +14,9 @@ from pydantic_core import PydanticSerializationError, SchemaSerializer, core_sch
 
 from adk_nb.errors import WorkflowDataError
 from adk_nb.events.event import Event, own_copy
+from adk_nb.events.packing import TAG, needs_packing, pack, unpack
 from adk_nb.events.record import NodeRun, run_from_dict, run_to_dict
-from adk_nb.events.values import PLAIN, TAG, cleaned_text, needs_packing, pack, unpack
+from adk_nb.events.values import PLAIN, cleaned_text
 
 
 def event_to_json(event: Event) -> str:

@@ -1,25 +1,21 @@
-"""What a node hands on: a snapshot that nobody can change afterwards, and its exact form in JSON.
+"""What a node hands on: a snapshot that nobody can change afterwards.
 
 `snapshot` makes the copy that successors, history and stores hold. It keeps JSON's own types, `tuple`, `set`,
 `frozenset`, `bytes`, dates and times, `Decimal`, `UUID`, dictionaries with keys of any of these simple types, and
 google-genai's `Content`. Models and data classes become dictionaries and enums their values, as a receiver with a type
-hint gets the object back from those. Anything else is refused with the key path. `pack` and `unpack` carry a snapshot
-through JSON without loss, so a resumed run sees what the live run saw.
+hint gets the object back from those. Anything else is refused with the key path. `events/packing.py` carries a
+snapshot through JSON.
 """
 
 from __future__ import annotations
 
-import base64
 import copy
 import dataclasses
 import datetime as dt
 import decimal
 import enum
-import json
-import math
 import os
 import uuid
-from collections.abc import Callable
 from typing import Any, overload
 
 from google.genai import types
@@ -52,8 +48,7 @@ PLAIN = frozenset({str, int, float, bool, type(None)})
 MAX_DEPTH = 40
 """How deep values may be nested. Packed for JSON a level can take four, and a reader of JSON gives up at 200."""
 _NESTING = frozenset({dict, list, tuple, set, frozenset, Answer, ReadOnlyDict, ReadOnlyList, ReadOnlySet})
-TAG = "$adk_nb"
-"""The key that marks a packed value in JSON."""
+_IMMUTABLE = frozenset({dt.datetime, dt.date, dt.time, dt.timedelta, decimal.Decimal, uuid.UUID, bytes, complex})
 
 
 def snapshot(value: Any, where: str = "value") -> Any:
@@ -74,6 +69,11 @@ def snapshot(value: Any, where: str = "value") -> Any:
     if kind in PLAIN:
         return value if kind is not str or value.isascii() else _checked_text(value, where, "")
     return _copy(value, where, "", False, 0)
+
+
+def freeze_each(values: dict[str, Any], where: str) -> Any:
+    """Return a dictionary of values as `freeze` returns each of them; it is no level of their nesting itself."""
+    return _copy(values, where, "", True, -1)
 
 
 def freeze(value: Any, where: str = "value") -> Any:
@@ -144,6 +144,8 @@ def _frozen_field(value: Any, where: str) -> Any:
         return ReadOnlyList([_frozen_field(inner, f"{where}[{i}]") for i, inner in enumerate(value)])
     if hasattr(type(value), "__pydantic_fields_set__"):
         return _frozen_model(value, where)
+    if type(value) is dict:
+        return freeze_each(value, where)
     return value if isinstance(value, (enum.Enum, os.PathLike)) else freeze(value, where)
 
 
@@ -211,7 +213,7 @@ def _copy(value: Any, where: str, at: str, is_frozen: bool, depth: int) -> Any:
 
 
 def _check_depth(where: str, at: str, depth: int) -> None:
-    if depth > MAX_DEPTH:
+    if depth >= MAX_DEPTH:
         raise WorkflowDataError(
             f"{where}{at[:60]}… is nested more than {MAX_DEPTH} levels deep, or holds itself, and so can't be stored: "
             f"hand on a flatter value, for instance a list of parts with references."
@@ -220,8 +222,8 @@ def _check_depth(where: str, at: str, depth: int) -> None:
 
 def _still_fits(value: Any, where: str, at: str, depth: int) -> Any:
     """Return something frozen; inside another value it may be too deep now."""
-    if depth:
-        if depth > MAX_DEPTH:
+    if depth > 0:
+        if depth >= MAX_DEPTH:
             _check_depth(where, at, depth)
         for inner in value.values() if isinstance(value, dict) else value:
             if type(inner) in _NESTING:
@@ -326,98 +328,3 @@ def _key(key: Any, where: str, at: str, depth: int) -> Any:
         f"{where}{at} has the dictionary key {key!r} of type {type(key).__qualname__}, which can't be stored: "
         f"use a str, number, date, UUID or tuple as key."
     )
-
-
-_PACKERS: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
-    dt.datetime: ("datetime", dt.datetime.isoformat, dt.datetime.fromisoformat),
-    dt.date: ("date", dt.date.isoformat, dt.date.fromisoformat),
-    dt.time: ("time", dt.time.isoformat, dt.time.fromisoformat),
-    dt.timedelta: (
-        "timedelta",
-        lambda v: [v.days, v.seconds, v.microseconds],
-        lambda v: dt.timedelta(days=v[0], seconds=v[1], microseconds=v[2]),
-    ),
-    decimal.Decimal: ("decimal", str, decimal.Decimal),
-    uuid.UUID: ("uuid", str, uuid.UUID),
-    bytes: ("bytes", lambda v: base64.b64encode(v).decode(), base64.b64decode),
-    complex: ("complex", repr, complex),
-}
-_IMMUTABLE = frozenset(_PACKERS)
-_UNPACKERS = {tag: unpack for tag, _, unpack in _PACKERS.values()}
-
-
-def pack(value: Any) -> Any:
-    """Return a snapshot as plain JSON values that `unpack` turns back into the same snapshot.
-
-    Example:
-        >>> unpack(pack({1: (decimal.Decimal("9.90"), {2})}))
-        {1: (Decimal('9.90'), {2})}
-    """
-    kind = type(value)
-    if kind is float and not math.isfinite(value):
-        return {TAG: "float", "v": repr(value)}
-    if kind in PLAIN:
-        return value
-    if kind is list or kind is ReadOnlyList:
-        return [pack(v) for v in value]
-    if kind is dict or kind is ReadOnlyDict:
-        if all(type(k) is str for k in value) and TAG not in value:
-            return {k: pack(v) for k, v in value.items()}
-        return {TAG: "dict", "v": [[pack(k), pack(v)] for k, v in value.items()]}
-    if kind in _PACKERS:
-        tag, to_json, _ = _PACKERS[kind]
-        return {TAG: tag, "v": to_json(value)}
-    if isinstance(value, Answer):
-        return {TAG: "answer", "v": pack(dict(value))}
-    if isinstance(value, types.Content):
-        return {TAG: "content", "v": value.model_dump(mode="json", exclude_none=True)}
-    if isinstance(value, (set, frozenset)):
-        tag = "set" if isinstance(value, set) else "frozenset"
-        return {TAG: tag, "v": sorted((pack(v) for v in value), key=json.dumps)}
-    if kind is tuple:
-        return {TAG: "tuple", "v": [pack(v) for v in value]}
-    raise WorkflowDataError(
-        f"A {kind.__module__}.{kind.__qualname__} can't be packed as JSON: pack only what snapshot() returned."
-    )
-
-
-def unpack(value: Any) -> Any:
-    """Return the snapshot that `pack` wrote."""
-    kind = type(value)
-    if kind in PLAIN:
-        return value
-    if kind is list:
-        return [unpack(v) for v in value]
-    if TAG not in value or "v" not in value or len(value) != 2:
-        return {k: unpack(v) for k, v in value.items()}
-    tag, inner = value[TAG], value["v"]
-    try:
-        return _unpack_tagged(tag, inner)
-    except (KeyError, TypeError, ValueError, ArithmeticError):  # someone else wrote it, and it only looks like ours
-        return value
-
-
-def _unpack_tagged(tag: str, inner: Any) -> Any:
-    if tag in _UNPACKERS:
-        return _UNPACKERS[tag](inner)
-    if tag == "content":
-        return types.Content.model_validate(inner)
-    if tag == "answer":
-        return Answer(unpack(inner))
-    if tag == "dict":
-        return {unpack(k): unpack(v) for k, v in inner}
-    if tag == "float":
-        return float(inner)
-    return {"tuple": tuple, "set": set, "frozenset": frozenset}[tag](unpack(v) for v in inner)
-
-
-def needs_packing(value: Any) -> bool:
-    """Say whether JSON has no form for something in a snapshot, so that `pack` would change it."""
-    kind = type(value)
-    if kind in PLAIN:
-        return kind is float and not math.isfinite(value)
-    if kind is list or kind is ReadOnlyList:
-        return any(needs_packing(inner) for inner in value)
-    if kind is dict or kind is ReadOnlyDict:
-        return any(type(key) is not str or key == TAG or needs_packing(inner) for key, inner in value.items())
-    return True

@@ -9,7 +9,7 @@ from typing import Any
 
 from adk_nb.events.read_only import thawed
 from adk_nb.events.record import NodeRun, Status
-from adk_nb.events.values import PLAIN, cleaned_text, freeze
+from adk_nb.events.values import PLAIN, cleaned_text, freeze, freeze_each
 
 
 class RunIndex:
@@ -181,8 +181,10 @@ class _Invocation:
 _NAMES = NodeRun.__slots__
 _fields = attrgetter(*_NAMES)
 _STATUS = _NAMES.index("status")
-_VALUES = tuple(map(_NAMES.index, ("input", "output", "route", "wrote")))
-_ATTEMPTS, _QUESTIONS, _NOTES, _ERROR = map(_NAMES.index, ("attempts", "questions", "notes", "error_message"))
+_VALUES = tuple(map(_NAMES.index, ("input", "output", "route")))
+_ATTEMPTS, _QUESTIONS, _NOTES, _ERROR, _WROTE = map(
+    _NAMES.index, ("attempts", "questions", "notes", "error_message", "wrote")
+)
 
 
 def kept(run: NodeRun) -> tuple[Any, ...]:
@@ -198,6 +200,8 @@ def kept(run: NodeRun) -> tuple[Any, ...]:
         kind = type(value)
         if (kind not in PLAIN or kind is str) and freeze(value) is not value:
             return _kept_in_full(run)
+    if run.wrote is not None and freeze_each(run.wrote, "state") is not run.wrote:
+        return _kept_in_full(run)
     return fields
 
 
@@ -205,6 +209,7 @@ def _kept_in_full(run: NodeRun) -> tuple[Any, ...]:
     fields = list(_fields(run))
     for index in _VALUES:
         fields[index] = freeze(fields[index])
+    fields[_WROTE] = None if run.wrote is None else freeze_each(run.wrote, "state")
     fields[_ATTEMPTS] = tuple([one._replace(error_message=cleaned_text(one.error_message)) for one in run.attempts])
     fields[_QUESTIONS] = tuple(
         [replace(one, payload=freeze(one.payload), answer=freeze(one.answer)) for one in run.questions]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import random
 import sqlite3
 import threading
 import time
@@ -19,8 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from adk_nb.errors import SessionBusyError
+from adk_nb.errors import SessionBusyError, SessionStoreError
 from adk_nb.sessions.sqlite_file import Location, check_tables, store_error
+from adk_nb.sessions.sqlite_sharing import Patience, sharing_of
 from adk_nb.sessions.sqlite_tables import LAYOUT, bring_up_to_date, layout_of
 
 T = TypeVar("T")
@@ -35,13 +35,14 @@ class Connection:
     def __init__(self, location: Location, lock_timeout: float) -> None:
         self._location = location
         self._lock_timeout = lock_timeout
-        self._lock = threading.RLock()  # event loops of several threads may share a service
+        self._sharing = sharing_of(self.place)
         self._open: sqlite3.Connection | None = None
+        self._identity: tuple[int, int] | None = None
+        """Of the file that was opened."""
         self._closer: weakref.finalize | None = None  # type: ignore[type-arg]
         self._is_prepared = False
         """The tables are known to be there, in the present layout."""
         self._since_checkpoint = 0
-        self._is_checkpointing = False
 
     @property
     def file(self) -> str:
@@ -67,65 +68,88 @@ class Connection:
             SessionBusyError: another process held the file for too long; nothing was written.
             SessionStoreError: the file can't be written.
         """
-        until = 0.0
+        patience: Patience | None = None
+        sharing = self._sharing
         while True:
+            progress = sharing.progress
             try:
-                with self._lock:
+                with sharing.lock:
                     result = self._written(work, is_one_statement)
+                    sharing.progress += 1
                 break
             except sqlite3.IntegrityError:
                 raise  # a value that is there already: the caller knows what it means
             except sqlite3.Error as error:
                 if or_in_copy and _primary_code(error) == sqlite3.SQLITE_READONLY:
                     return self._in_copy(work)
-                until = self._wait_until(error, until)
-            await asyncio.sleep(random.uniform(0.002, 0.02))
+                patience = patience or Patience(sharing, self._lock_timeout)
+                pause = self._pause(error, patience, progress)
+            await asyncio.sleep(pause)
         self._since_checkpoint += 1
-        if self._since_checkpoint >= _APPENDS_BETWEEN_CHECKPOINTS and not self._is_checkpointing:
+        if self._since_checkpoint >= _APPENDS_BETWEEN_CHECKPOINTS and not sharing.is_checkpointing:
             self._start_checkpoint()
         return result
 
     async def read(self, work: Callable[[sqlite3.Connection], T], otherwise: U) -> T | U:
         """Return what `work` reads, or `otherwise` when there is no file yet, or not the tables."""
-        until = 0.0
+        patience: Patience | None = None
         while True:
+            progress = self._sharing.progress
             try:
                 return self._read(work, otherwise)
             except sqlite3.Error as error:
-                until = self._wait_until(error, until)
-            await asyncio.sleep(random.uniform(0.002, 0.02))
+                patience = patience or Patience(self._sharing, self._lock_timeout)
+                pause = self._pause(error, patience, progress)
+            await asyncio.sleep(pause)
 
     def read_now(self, work: Callable[[sqlite3.Connection], T], otherwise: U) -> T | U:
         """Do what `read` does for callers that can't await; only a file locked for good makes it wait."""
-        until = 0.0
+        patience: Patience | None = None
         while True:
+            progress = self._sharing.progress
             try:
                 return self._read(work, otherwise)
             except sqlite3.Error as error:
-                until = self._wait_until(error, until)
-            time.sleep(0.005)
+                patience = patience or Patience(self._sharing, self._lock_timeout)
+                pause = self._pause(error, patience, progress)
+            time.sleep(pause)
+
+    def check_in_place(self) -> None:
+        """Raise when the file that was opened isn't at its path any more: what goes into it is in no file then.
+
+        It costs a call of the file system, so it is asked when a run begins and rests, not at each append.
+
+        Raises:
+            SessionStoreError: the file was deleted, or another one was put in its place.
+        """
+        if self._identity is not None and _identity_of(self._location.path) != self._identity:
+            raise SessionStoreError(
+                f"The session file {self.file!r} was deleted or replaced while it was open, so what was stored since "
+                f"then is in no file: put it back, or go on with what is there now after close() of the session "
+                f"service (in a notebook: after a restart of the kernel), and run again."
+            )
 
     def close(self) -> None:
         """Close the connection; the next use opens it again (sessions in memory are gone then)."""
-        with self._lock:
+        with self._sharing.lock:
             if self._closer is not None:
                 self._closer()
-            self._open, self._closer, self._is_prepared = None, None, False
+            self._open, self._closer, self._is_prepared, self._identity = None, None, False, None
 
-    def _wait_until(self, error: sqlite3.Error, until: float) -> float:
-        """Return until when to ask again, or raise what the caller should see."""
+    def _pause(self, error: sqlite3.Error, patience: Patience, progress: int) -> float:
+        """Return how long to wait before asking again, or raise what the caller should see."""
         if _primary_code(error) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise store_error(self._location.path, error) from error
-        now = time.monotonic()
-        if until and now > until:
+        pause = patience.pause(progress)
+        if pause is None:
             raise SessionBusyError(
                 f"The session file {self.file!r} has been locked by another program for {self._lock_timeout:g} s, so "
                 f"nothing was written: end the transaction there (a database viewer with unsaved edits?) and run again."
             ) from error
-        return until or now + self._lock_timeout
+        return pause
 
     def _read(self, work: Callable[[sqlite3.Connection], T], otherwise: U) -> T | U:
-        with self._lock:
+        with self._sharing.lock:
             path = self._location.path
             if self._open is None and path is not None and not Path(path).exists():
                 return otherwise
@@ -151,7 +175,7 @@ class Connection:
 
     def _in_copy(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` on a copy of the file in memory, in the present layout."""
-        with self._lock, contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
+        with self._sharing.lock, contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
             self._connection().backup(copy)
             bring_up_to_date(copy)
             return work(copy)
@@ -181,6 +205,7 @@ class Connection:
                 cached_statements=256,
             )
             self._open, self._closer = connection, weakref.finalize(self, connection.close)
+            self._identity = _identity_of(path)
             connection.execute("PRAGMA foreign_keys = ON")
         return self._open
 
@@ -197,7 +222,7 @@ class Connection:
         self._since_checkpoint = 0
         if self._location.path is None:
             return
-        self._is_checkpointing = True
+        self._sharing.is_checkpointing = True
         threading.Thread(target=self._checkpoint, name="adk_nb checkpoint", daemon=True).start()
 
     def _checkpoint(self) -> None:
@@ -215,7 +240,8 @@ class Connection:
                 finally:
                     connection.close()
         finally:
-            self._is_checkpointing = False
+            self._sharing.progress += 1
+            self._sharing.is_checkpointing = False
 
 
 def _transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -228,6 +254,15 @@ def _transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Connect
             connection.execute("ROLLBACK")
         raise
     return result
+
+
+def _identity_of(path: str | None) -> tuple[int, int] | None:
+    """Return what names the file at a path for the file system; `None` in memory, and where there is no file."""
+    try:
+        found = None if path is None else os.stat(path)
+    except OSError:
+        return None
+    return None if found is None else (found.st_dev, found.st_ino)
 
 
 def _primary_code(error: sqlite3.Error) -> int:

@@ -23,6 +23,7 @@ class SessionLock:
         self._invocation_id = invocation_id
 
     async def __aenter__(self) -> None:
+        self._connection.check_in_place()
         own = this_process()
         holder = await self._connection.read(self._holder, None)
         # Within the process runs take turns before they come here, so a lock of our own was left by a broken-off run.
@@ -45,6 +46,8 @@ class SessionLock:
         # when the process is gone.
         with contextlib.suppress(SessionBusyError, SessionStoreError):
             await self._connection.write(lambda connection: connection.execute(_GIVE, (*this_process(), *self._key)))
+        if error is None:
+            self._connection.check_in_place()
 
     def _holder(self, connection: sqlite3.Connection) -> Any:
         return connection.execute(_HOLDER, self._key).fetchone()

@@ -89,6 +89,7 @@ class SqliteSessionService(BaseSessionService):
             known = self._knowledge(connection, key, connection.execute(_VERSION, key).fetchone())
             return known, _shared_state(connection, key)
 
+        self._connection.check_in_place()
         known, shared = await self._connection.write(work)
         known.state = pack_each(own)
         return new_session(known, key, {**thawed(own), **shared}, last_update_time=now)
@@ -175,6 +176,7 @@ class SqliteSessionService(BaseSessionService):
 
         Raises:
             SessionBusyError: another process is running the session.
+            SessionStoreError: the file was deleted or replaced while it was open.
         """
         key = key_of(session)
         async with _TURNS.turn((self._connection.place, *key)), SessionLock(self._connection, key, invocation_id):
@@ -231,6 +233,7 @@ class SqliteSessionService(BaseSessionService):
 
         await self._connection.write(work)
         known.filed = known.step
+        self._connection.check_in_place()
 
     async def _take_number(self, known: FileKnowledge) -> None:
         """Learn the number of a session of which only the time of its last update is known.

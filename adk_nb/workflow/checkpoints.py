@@ -28,6 +28,7 @@ _NUMBERS = {
     Status.CANCELLED: 6,
 }
 """How google-adk writes a status; a join that still gathers isn't scheduled there."""
+CHECKPOINT_COMPLETED = _NUMBERS[Status.COMPLETED]
 _PAUSED = (Status.WAITING, Status.STOPPED)
 
 
@@ -80,7 +81,7 @@ def _event(graph: GraphRun, actions: EventActions) -> Event:
 
 def _whole(graph: GraphRun) -> dict[str, Any]:
     state = graph.state
-    done = {"status": _NUMBERS[Status.COMPLETED], "interrupts": []}
+    done = {"status": CHECKPOINT_COMPLETED, "interrupts": []}
     return {
         name: _entry(state.active[name]) if name in state.active else done
         for name in state.counters

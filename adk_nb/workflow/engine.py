@@ -16,7 +16,7 @@ from typing import Any
 from adk_nb.errors import NodeInterruptedError, NodeTimeoutError
 from adk_nb.events.event import Event
 from adk_nb.events.read_only import thawed
-from adk_nb.events.record import NodeRun, Status
+from adk_nb.events.record import ENDED, NodeRun, Status
 from adk_nb.events.values import snapshot
 from adk_nb.workflow.checkpoints import Checkpoints
 from adk_nb.workflow.context import Context, Place
@@ -37,8 +37,6 @@ Deliver = Callable[[Event], Awaitable[None]]
 """Hands a stored (or partial) event to the caller and returns when the caller asks for the next one."""
 OnRun = Callable[[NodeRun], None]
 """Is told of each change of a record, on the loop, with the live record."""
-ENDED = frozenset({Status.COMPLETED, Status.INCOMPLETE})
-"""Statuses of runs that have handed on all that they ever will."""
 
 
 class Engine:

@@ -17,13 +17,10 @@ from adk_nb.events.carried import Reader
 from adk_nb.events.event import Event, content_text
 from adk_nb.events.paths import child_path, last_segment, parent_path
 from adk_nb.events.questions import Asked, questions_in
-from adk_nb.events.record import Attempt, NodeRun, Question, Status
+from adk_nb.events.record import ENDED, Attempt, NodeRun, Question, Status
 from adk_nb.events.request_input import chose_its_id, unwrap_answer
-from adk_nb.events.values import freeze
+from adk_nb.events.values import freeze, freeze_each
 from adk_nb.workflow.answers import check_answer, read_answer
-
-CHECKPOINT_COMPLETED = 3
-"""The number by which google-adk's checkpoints call a node completed."""
 
 
 class Invocation:
@@ -114,10 +111,6 @@ class Invocation:
                 stand_by(run, below)
 
 
-ENDED = frozenset({Status.COMPLETED, Status.INCOMPLETE})
-"""Statuses of runs that gave their turn to others."""
-
-
 def stand_by(run: NodeRun, below: Iterable[NodeRun]) -> None:
     """Give a run that hasn't ended the status that follows from the runs directly below it."""
     below = list(below)
@@ -202,11 +195,11 @@ class _Told:
             run.branch = event.branch
         written = event.actions.state_delta
         if written:
-            run.wrote = freeze({**(run.wrote or {}), **written})
+            run.wrote = freeze_each({**(run.wrote or {}), **written}, "state")
         for above in map(self._run, _paths_above(path)):
             self._go_on_above(above)
             if written:
-                above.wrote = freeze({**(above.wrote or {}), **written})
+                above.wrote = freeze_each({**(above.wrote or {}), **written}, "state")
         for asked in questions_in(event):
             self._ask(run, asked)
         if event.actions.route is not None:

@@ -16,7 +16,7 @@ from adk_nb.events.questions import questions_in
 from adk_nb.events.record import Question
 from adk_nb.events.request_input import chose_its_id
 from adk_nb.events.state import State
-from adk_nb.events.values import freeze, snapshot
+from adk_nb.events.values import freeze, freeze_each, snapshot
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.execution import Execution
 from adk_nb.workflow.run_config import RunConfig
@@ -201,7 +201,7 @@ def _note_writes(execution: Execution, delta: dict[str, Any]) -> None:
     one: Execution | None = execution
     while one is not None:
         if one.parent is not None:
-            one.run.wrote = freeze({**(one.run.wrote or {}), **delta})
+            one.run.wrote = freeze_each({**(one.run.wrote or {}), **delta}, "state")
             one.engine.store_later(one.run)
         one = one.parent if one.graph is None else one.graph.holder
 

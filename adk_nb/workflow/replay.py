@@ -17,11 +17,12 @@ from pydantic import ValidationError
 
 from adk_nb.events.carried import own_event
 from adk_nb.events.paths import last_segment
-from adk_nb.events.record import NodeRun, Status, open_ids
+from adk_nb.events.record import ENDED, NodeRun, Status, open_ids
 from adk_nb.events.values import freeze
+from adk_nb.workflow.checkpoints import CHECKPOINT_COMPLETED
 from adk_nb.workflow.decide import Begun, Command, Continued, Ended, Keep, Settle, Start, decide
 from adk_nb.workflow.graph import Graph
-from adk_nb.workflow.history import CHECKPOINT_COMPLETED, ENDED, History, Invocation, last_answer, stand_by
+from adk_nb.workflow.history import History, Invocation, last_answer, stand_by
 from adk_nb.workflow.limits import Allowance, Limits
 from adk_nb.workflow.nodes import BaseNode
 from adk_nb.workflow.run_state import GraphState

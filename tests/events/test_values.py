@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from adk_nb.errors import DataError, WorkflowDataError
+from adk_nb.events.packing import needs_packing, pack, unpack
 from adk_nb.events.read_only import ReadOnlyDict, ReadOnlyList, ReadOnlySet, thawed
-from adk_nb.events.values import cleaned_text, freeze, needs_packing, pack, snapshot, unpack
+from adk_nb.events.values import cleaned_text, freeze, snapshot
 from adk_nb.testing.samples import TYPED, assert_same
 
 

@@ -8,16 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.genai import types
 from pydantic import BaseModel
 
 from adk_nb import Limits
 from adk_nb.apps import App
 from adk_nb.auth import AuthCredential, AuthCredentialTypes
 from adk_nb.errors import ConfigurationError, DataError, WorkflowConfigurationError, WorkflowDataError
+from adk_nb.events import Event
+from adk_nb.events.packing import TAG
 from adk_nb.events.record import Status
 from adk_nb.events.request_input import RequestInput
-from adk_nb.events.values import MAX_DEPTH, TAG, Answer, freeze, snapshot
-from adk_nb.sessions import SqliteSessionService
+from adk_nb.events.values import MAX_DEPTH, Answer, freeze, snapshot
+from adk_nb.sessions import InMemorySessionService, SqliteSessionService
 from adk_nb.workflow import RetryConfig, Workflow, node
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.run_config import RunConfig
@@ -44,25 +47,45 @@ WRAPS: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize("store", ["memory", "plain", "sqlite"])
 @pytest.mark.parametrize("kind", WRAPS)
-def test_what_can_be_stored_can_be_read(kind: str, tmp_path: Path) -> None:
-    """Values as deep as is allowed come back from a file; deeper ones, and those that hold themselves, are refused."""
-    deep = nested(WRAPS[kind], MAX_DEPTH)
+def test_what_can_be_stored_can_be_read(kind: str, store: str, tmp_path: Path) -> None:
+    """Values as deep as is allowed come back from each store; deeper ones, and those that hold themselves, don't go in.
+
+    The dictionaries that an event holds them in (state, arguments of a call, metadata) don't count.
+    """
+    deep, deeper = nested(WRAPS[kind], MAX_DEPTH), nested(WRAPS[kind], MAX_DEPTH + 1)
+    file = str(tmp_path / "s.db")
+
+    def source(ctx: Context) -> Any:
+        ctx.state["deep"] = deep
+        return deep
+
+    def calling(node_input: Any) -> Event:
+        call = types.FunctionCall(name="f", args={"x": node_input})
+        return Event(content=types.Content(parts=[types.Part(function_call=call)]), custom_metadata={"x": node_input})
+
+    def writing(ctx: Context) -> None:
+        ctx.state["deeper"] = deeper
 
     async def test() -> None:
-        def source(ctx: Context) -> Any:
-            ctx.state["deep"] = deep
-            return deep
-
-        service = SqliteSessionService(str(tmp_path / "s.db"))
-        await Conversation(Workflow(name="w", edges=[("START", node(source, name="a"))]), service).say()
-        reread = Conversation(node(lambda: 1, name="other"), SqliteSessionService(str(tmp_path / "s.db")))
+        services: dict[str, Any] = {"memory": InMemorySessionService, "plain": PlainStore}
+        service = services[store]() if store in services else SqliteSessionService(file)
+        last = node(lambda node_input: node_input, name="last")
+        root = Workflow(name="w", edges=[("START", node(source, name="a"), (node(calling), last))])
+        await Conversation(root, service).say()
+        for number, body in enumerate([writing, lambda: deeper, lambda: Event(state={"deeper": deeper})]):
+            refused = Conversation(node(body, name="refused"), service, session_id=f"refused{number}")
+            await refused.fail(WorkflowDataError, refused.say())
+        reread = Conversation(root, SqliteSessionService(file) if store == "sqlite" else service)
         assert (await reread.state())["deep"] == deep
         assert (await reread.root()).output == deep
+        [called] = [event for event in await reread.stored() if event.get_function_calls()]
+        assert called.get_function_calls()[0].args == called.custom_metadata == {"x": deep}
 
     run(test)
     with pytest.raises(WorkflowDataError, match="nested more than"):
-        snapshot(nested(WRAPS[kind], MAX_DEPTH + 2))
+        snapshot(nested(WRAPS[kind], MAX_DEPTH + 1))
     circle: list[Any] = []
     circle.append(circle)
     with pytest.raises(WorkflowDataError, match="holds itself"):
@@ -72,12 +95,13 @@ def test_what_can_be_stored_can_be_read(kind: str, tmp_path: Path) -> None:
 def test_what_is_frozen_already_counts_as_well() -> None:
     """A value of history that is put into another one again and again, or a key of tuples, is refused as well."""
     value = freeze([1])
-    for _ in range(MAX_DEPTH):
+    for _ in range(MAX_DEPTH - 1):
         value = freeze([value])
     with pytest.raises(WorkflowDataError, match="nested more than"):
         freeze([value])
     with pytest.raises(WorkflowDataError, match="nested more than"):
-        snapshot({nested(WRAPS["tuple"], MAX_DEPTH + 1): 1})
+        snapshot({nested(WRAPS["tuple"], MAX_DEPTH): 1})
+    snapshot({nested(WRAPS["tuple"], MAX_DEPTH - 1): 1})
 
 
 def test_a_credential_that_is_asked_for_is_stored_without_its_secret() -> None:

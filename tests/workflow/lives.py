@@ -8,7 +8,7 @@ from typing import Any
 
 from adk_nb.events import Event
 from adk_nb.events.event import new_id
-from adk_nb.events.record import NodeRun, Status
+from adk_nb.events.record import ENDED, NodeRun, Status
 from adk_nb.events.request_input import answer_content
 from adk_nb.workflow.limits import Limits
 from adk_nb.workflow.run_config import RunConfig
@@ -19,7 +19,6 @@ from tests.workflow.random_nodes import Story
 
 MOST_TURNS = 60
 """Calls of the runner until a run must have ended."""
-ENDED = (Status.COMPLETED, Status.INCOMPLETE)
 
 
 class Lives:
