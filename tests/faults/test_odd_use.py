@@ -74,7 +74,8 @@ def test_what_can_be_stored_can_be_read(kind: str, store: str, tmp_path: Path) -
         last = node(lambda node_input: node_input, name="last")
         root = Workflow(name="w", edges=[("START", node(source, name="a"), (node(calling), last))])
         await Conversation(root, service).say()
-        for number, body in enumerate([writing, lambda: deeper, lambda: Event(state={"deeper": deeper})]):
+        bodies: list[Any] = [writing, lambda: deeper, lambda: Event(state={"deeper": deeper})]
+        for number, body in enumerate(bodies):
             refused = Conversation(node(body, name="refused"), service, session_id=f"refused{number}")
             await refused.fail(WorkflowDataError, refused.say())
         reread = Conversation(root, SqliteSessionService(file) if store == "sqlite" else service)
