@@ -6,7 +6,16 @@ import enum
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, alias_generators
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    alias_generators,
+    model_serializer,
+)
+
+from adk_nb.events.storing import Storing
 
 
 class Secret:
@@ -32,6 +41,14 @@ class AuthModel(BaseModel):
 
     holds_secrets: ClassVar[bool] = True
     """It is refused as a node's output, in the state, and wherever else it would be stored."""
+
+    @model_serializer(mode="wrap")
+    def _dump(self, dump: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
+        if isinstance(info.context, Storing):
+            info.context.met.append(type(self).__name__)
+            return self.public()
+        fields: dict[str, Any] = dump(self)
+        return fields
 
     def public(self) -> dict[str, Any]:
         """Return what may be shown and stored, as JSON values under ADK's camelCase names, without `None`.

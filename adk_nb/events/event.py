@@ -13,6 +13,7 @@ from adk_nb.events.event_actions import EventActions
 from adk_nb.events.paths import last_segment, parent_path
 from adk_nb.events.read_only import OpenFields, ReadOnlyDict, ReadOnlyFields, ReadOnlyList
 from adk_nb.events.response import LlmResponse
+from adk_nb.events.storing import without_secrets
 from adk_nb.events.values import cleaned_text, freeze, freeze_content, freeze_each
 
 M = TypeVar("M", bound=BaseModel)
@@ -208,6 +209,9 @@ class Event(LlmResponse):
             frozen["error_message"] = cleaned_text(own["error_message"])
         if own["actions"] is not _NO_ACTIONS:
             frozen["actions"] = _sealed_actions(own["actions"])
+        if not self.__pydantic_fields_set__ <= _KNOWN:
+            for name in self.__pydantic_fields_set__ - _KNOWN:
+                frozen[name] = without_secrets(own[name], name)
         own.update(frozen)
         info = own["node_info"]
         if type(info.__dict__) is not ReadOnlyFields:  # a copy of a sealed event has that one's
@@ -251,6 +255,8 @@ class Event(LlmResponse):
 
 
 _PLACE = frozenset({"invocation_id", "author", "branch", "node_info"})
+_KNOWN = frozenset(name for name, field in Event.model_fields.items() if field.annotation is not Any) | {"output"}
+"""Fields that can't hold a secret, or are taken care of by name."""
 _SHORTCUTS = frozenset({"message", "state", "route", "node_path"})
 _OWN_MODELS = frozenset({Event, EventActions, NodeInfo})
 _NOTHING = ReadOnlyDict()
@@ -278,8 +284,12 @@ def _frozen_deeds(fields: dict[str, Any], names: tuple[str, ...]) -> dict[str, A
         value = fields[name]
         if value is None:
             continue
+        if name in _OPEN_DEEDS:
+            if value:
+                frozen[name] = without_secrets(value, f"actions.{name}")
+            continue
         if value and name == "requested_auth_configs":
-            value = {key: one.public() if getattr(one, "holds_secrets", False) else one for key, one in value.items()}
+            value = without_secrets(value, f"actions.{name}")
         frozen[name] = freeze_each(value, f"actions.{name}") if value else _NOTHING
     return frozen
 
@@ -293,7 +303,9 @@ def _close(model: BaseModel) -> None:
         _set(model, "__dict__", ReadOnlyFields(fields))
 
 
-_DEEDS = ("artifact_delta", "agent_state", "requested_auth_configs")
+_OPEN_DEEDS = ("requested_tool_confirmations", "compaction", "render_ui_widgets", "set_model_response")
+"""Fields that may hold objects of any kind, which are left as they are when they hold no secret."""
+_DEEDS = ("artifact_delta", "agent_state", "requested_auth_configs", *_OPEN_DEEDS)
 _FILLED = ("state_delta", *_DEEDS)
 _NO_ACTIONS = EventActions()  # all events that do nothing share it
 _NO_ACTIONS.__dict__.update({name: _NOTHING for name, value in _NO_ACTIONS.__dict__.items() if value == {}})

@@ -16,6 +16,7 @@ from adk_nb.errors import WorkflowDataError
 from adk_nb.events.event import Event, own_copy
 from adk_nb.events.packing import TAG, needs_packing, pack, unpack
 from adk_nb.events.record import NodeRun, run_from_dict, run_to_dict
+from adk_nb.events.storing import Storing
 from adk_nb.events.values import PLAIN, cleaned_text
 
 
@@ -32,7 +33,8 @@ def event_to_json(event: Event) -> str:
     try:
         # What `model_dump_json` does, at half the cost.
         dump = type(event).__pydantic_serializer__.to_json
-        return dump(event, exclude_none=True, exclude=_ACTIONS if event.does_nothing else None).decode()
+        exclude = _ACTIONS if event.does_nothing else None
+        return dump(event, exclude_none=True, exclude=exclude, context=Storing()).decode()
     except PydanticSerializationError as error:
         raise WorkflowDataError(
             f"An event of {event.node_info.path or event.author!r} can't be stored: {error}. "

@@ -23,6 +23,7 @@ from pydantic import BaseModel
 
 from adk_nb.errors import WorkflowDataError, one_of
 from adk_nb.events.read_only import ReadOnlyDict, ReadOnlyFields, ReadOnlyList, ReadOnlySet
+from adk_nb.events.storing import dumped, refusal
 
 
 class Answer(dict[str, Any]):
@@ -208,7 +209,7 @@ def _copy(value: Any, where: str, at: str, is_frozen: bool, depth: int) -> Any:
         return freeze_content(value)
     if isinstance(value, BaseModel):
         _refuse_secrets(value, where, at, depth)
-        return _copy(value.model_dump(), where, at, is_frozen, depth)
+        return _copy(dumped(value, f"{where}{at}"), where, at, is_frozen, depth)
     return _copy_rare(value, where, at, is_frozen, depth)
 
 
@@ -237,10 +238,7 @@ def _refuse_secrets(value: Any, where: str, at: str, depth: int) -> None:
     parts: list[tuple[Any, Any]]
     if isinstance(value, BaseModel):
         if getattr(kind, "holds_secrets", False):
-            raise WorkflowDataError(
-                f"{where}{at} is an {kind.__name__}, which may hold a secret and so is neither stored nor handed on: "
-                f"call ctx.get_auth_response(auth_config) in the node that needs it."
-            )
+            raise refusal(f"{where}{at}", kind.__name__)
         parts = [*value.__dict__.items(), *(value.__pydantic_extra__ or {}).items()]
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         parts = [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
