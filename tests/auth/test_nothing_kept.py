@@ -123,7 +123,7 @@ PLACES: dict[str, Callable[[Any], Event]] = {
         for name in ("go_away", "cache_metadata", "turn_complete_reason", "interaction_status")
     },
     **{
-        name: lambda value, name=name: Event(actions=EventActions(**{name: {"x": value}}))  # type: ignore[misc]
+        name: lambda value, name=name: Event(actions=EventActions.model_validate({name: {"x": value}}))  # type: ignore[misc]
         for name in ("requested_auth_configs", "requested_tool_confirmations", "compaction", "agent_state")
     },
     "render_ui_widgets": lambda value: Event(actions=EventActions(render_ui_widgets=[value])),
