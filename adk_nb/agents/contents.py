@@ -16,9 +16,9 @@ from adk_nb.events.credential_request import REQUEST_CREDENTIAL
 from adk_nb.events.event import Event, content_text
 from adk_nb.events.request_input import REQUEST_INPUT
 from adk_nb.events.rewinds import visible_events
+from adk_nb.events.tool_confirmation import REQUEST_CONFIRMATION
 from adk_nb.events.values import snapshot
 
-REQUEST_CONFIRMATION = "adk_request_confirmation"
 _QUESTIONS = frozenset({REQUEST_INPUT, REQUEST_CREDENTIAL, REQUEST_CONFIRMATION})
 """Calls that ask a person: neither they nor their answers are for a model."""
 _TRANSFER = "transfer_to_agent"

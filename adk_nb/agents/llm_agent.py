@@ -4,40 +4,30 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from google.genai import types
-from pydantic import field_validator, model_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from adk_nb.agents.base_agent import BaseAgent
+from adk_nb.agents.callbacks import Callbacks, check_callbacks
 from adk_nb.agents.instructions import Instruction
-from adk_nb.agents.output_schema import check_schema, parse_answer
-from adk_nb.agents.plugin_hooks import ask_with_plugins
-from adk_nb.agents.request import request_of
-from adk_nb.errors import (
-    ConfigurationError,
-    InvalidAnswerError,
-    LlmCallsLimitExceededError,
-    UnusableAnswerError,
-    one_of,
-)
-from adk_nb.events.event import Event, content_text
-from adk_nb.events.event_actions import EventActions
+from adk_nb.agents.output_schema import check_schema
+from adk_nb.agents.own_tools import ToolLike, as_tool, check_tools
+from adk_nb.agents.settings import check_settings, unknown_argument
+from adk_nb.agents.talk import Talk
+from adk_nb.errors import ConfigurationError
+from adk_nb.events.event import Event, content_text, new_id
 from adk_nb.events.values import freeze
-from adk_nb.models.ask import ask_model
 from adk_nb.models.base_llm import BaseLlm
-from adk_nb.models.call_log import Caller
-from adk_nb.models.failures import NO_CONTENT, unusable
-from adk_nb.models.llm_request import LlmRequest
 from adk_nb.models.llm_response import LlmResponse
 from adk_nb.models.use import as_model, current_model
+from adk_nb.tools.base_tool import BaseTool
+from adk_nb.tools.base_toolset import BaseToolset
 from adk_nb.workflow.context import Context
 
 DEFAULT_MODEL = "gemini-3.5-flash"
 """What an agent asks that names no model."""
-
-# Settings of a request that an agent has fields of its own for.
-_OWN_FIELDS = {"system_instruction": "instruction", "response_schema": "output_schema"}
 
 
 class LlmAgent(BaseAgent):
@@ -55,12 +45,21 @@ class LlmAgent(BaseAgent):
     """
 
     _default_model: ClassVar[str | BaseLlm] = DEFAULT_MODEL
+    _wrapped: dict[int, tuple[Any, BaseTool]] = PrivateAttr(default_factory=dict)
 
+    rerun_on_resume: bool = True
+    """An agent goes on after an answer; its events say where it stood."""
     model: str | BaseLlm = ""
     """A model's name or object; `""` takes the one set with `set_default_model`."""
     instruction: Instruction = ""
     """What the model should do. `{key}` in a text is replaced by the session state's value; a function gets a
     `ReadonlyContext`, may be async, and its text is used as it is."""
+    global_instruction: Instruction = ""
+    """What every agent of the tree should do; only the root's is used."""
+    static_instruction: Any = None
+    """A text, part or content that never changes and isn't filled; `instruction` then follows the conversation."""
+    tools: list[ToolLike] = Field(default_factory=list)
+    """What the model may call: functions, tools, toolsets, and nodes that are no agents."""
     mode: Literal["chat", "single_turn"] | None = None
     """`None` is `single_turn` in a workflow and `chat` as a root."""
     generate_content_config: types.GenerateContentConfig | None = None
@@ -70,6 +69,20 @@ class LlmAgent(BaseAgent):
     its input unless `default` is given on purpose."""
     output_key: str | None = None
     """State key under which each reply is kept as well."""
+    on_tool_error: Literal["raise", "tell_model"] = "raise"
+    """What an exception in a tool does: it ends the run, or the model is told of it and goes on."""
+    before_model_callback: Callbacks = None
+    """Called with `callback_context` and `llm_request`; a response that it returns stands for the model's."""
+    after_model_callback: Callbacks = None
+    """Called with `callback_context` and `llm_response`; a response that it returns takes its place."""
+    on_model_error_callback: Callbacks = None
+    """Called with `callback_context`, `llm_request` and `error`; a response that it returns is gone on with."""
+    before_tool_callback: Callbacks = None
+    """Called with `tool`, `args` and `tool_context`; a dictionary that it returns stands for the tool's result."""
+    after_tool_callback: Callbacks = None
+    """Called with `tool`, `args`, `tool_context` and `tool_response`; a dictionary that it returns takes its place."""
+    on_tool_error_callback: Callbacks = None
+    """Called with `tool`, `args`, `tool_context` and `error`; a dictionary that it returns is gone on with."""
 
     @model_validator(mode="before")
     @classmethod
@@ -78,24 +91,32 @@ class LlmAgent(BaseAgent):
             return data
         for name in data:
             if name not in cls.model_fields:
-                raise ConfigurationError(_unknown_argument(cls.__name__, name, list(cls.model_fields)))
+                raise ConfigurationError(unknown_argument(cls.__name__, name, list(cls.model_fields)))
         return data
 
     @field_validator("generate_content_config")
     @classmethod
     def _refuse_own_fields(cls, config: types.GenerateContentConfig | None) -> types.GenerateContentConfig | None:
-        if config is None:
-            return None
-        for name, field in _OWN_FIELDS.items():
-            if getattr(config, name) is not None:
-                raise ConfigurationError(f"{name} can't be in generate_content_config: give {field}= to the agent.")
-        if config.tools is not None:
-            raise ConfigurationError("tools can't be in generate_content_config: they belong to the agent.")
-        if config.http_options is not None and config.http_options.base_url is not None:
-            raise ConfigurationError(
-                "http_options.base_url can't be in generate_content_config: give model=Gemini(model=..., base_url=...)."
-            )
+        check_settings(config)
         return config
+
+    @model_validator(mode="after")
+    def _check_tools(self) -> Self:
+        check_tools(self.name, self.tools)
+        return self
+
+    @field_validator(
+        "before_model_callback",
+        "after_model_callback",
+        "on_model_error_callback",
+        "before_tool_callback",
+        "after_tool_callback",
+        "on_tool_error_callback",
+        mode="before",
+    )
+    @classmethod
+    def _check_own_callbacks(cls, value: Any, info: Any) -> Any:
+        return check_callbacks(value, info.field_name)
 
     @field_validator("output_schema")
     @classmethod
@@ -130,6 +151,21 @@ class LlmAgent(BaseAgent):
         if model is None:
             raise ConfigurationError(f"Agent {self.name!r} has no model: give model=, for instance {DEFAULT_MODEL!r}.")
         return model
+
+    @property
+    def canonical_tools(self) -> list[BaseTool | BaseToolset]:
+        """What `tools` stand for: functions are wrapped once."""
+        found: list[BaseTool | BaseToolset] = []
+        for given in self.tools:
+            if isinstance(given, (BaseTool, BaseToolset)):
+                found.append(given)
+                continue
+            known = self._wrapped.get(id(given))
+            if known is None or known[0] is not given:
+                known = (given, as_tool(given))
+                self._wrapped[id(given)] = known
+            found.append(known[1])
+        return found
 
     @property
     def detail(self) -> str:
@@ -170,117 +206,12 @@ class LlmAgent(BaseAgent):
     def _reply_event(self, ctx: Context, content: types.Content) -> Event:
         """Return the event for what a callback says in place of the agent."""
         text = content_text(content)
-        return self._answer(ctx, LlmResponse(content=content), text, text)
+        return Talk(self, ctx, None).answer(LlmResponse(content=content), new_id(), text, text)
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
-        model = self.canonical_model
-        request = await self._request(ctx, node_input, model)
-        response = await self._ask(ctx, model, request)
-        try:
-            text = self._text_of(response)
-            value = self._value_of(response, text)
-        except UnusableAnswerError:
-            if response.usage_metadata is not None:
-                # The error event that follows is the engine's and has no token counts.
-                yield Event(author=self.name, **_facts(response))
-            raise
-        yield self._answer(ctx, response, text, value)
-
-    async def _request(self, ctx: Context, node_input: Any, model: BaseLlm) -> LlmRequest:
-        request = await request_of(self, ctx, node_input, model)
-        if self.output_schema is not None:
-            request.set_output_schema(self.output_schema)
-        return request
-
-    async def _ask(self, ctx: Context, model: BaseLlm, request: LlmRequest) -> LlmResponse:
-        plugins = ctx.get_invocation_context().plugins
-        if plugins is None:
-            return await self._ask_model(ctx, model, request)
-        return await ask_with_plugins(plugins, ctx, request, lambda: self._ask_model(ctx, model, request))
-
-    async def _ask_model(self, ctx: Context, model: BaseLlm, request: LlmRequest) -> LlmResponse:
-        invocation, limit = ctx.get_invocation_context(), ctx.run_config.max_llm_calls
-        invocation.llm_calls += 1
-        if 0 < limit < invocation.llm_calls:
-            raise LlmCallsLimitExceededError(
-                f"Agent {self.name!r} would make model call {invocation.llm_calls} of this run, and "
-                f"RunConfig(max_llm_calls={limit}) allows {limit}: look for a loop, or raise the limit."
-            )
-        whole = LlmResponse(error_code=NO_CONTENT, error_message="The model gave no response")
-        caller = Caller(self.name, ctx.node_path, ctx.invocation_id, ctx.attempt_count)
-        async with contextlib.aclosing(ask_model(model, request, caller=caller)) as responses:
-            async for response in responses:
-                if not response.partial:
-                    whole = response
-        return whole
-
-    def _text_of(self, response: LlmResponse) -> str:
-        """Return what was said without thoughts; an answer that says nothing is an error."""
-        parts = (response.content.parts if response.content else None) or []
-        called = [part.function_call.name for part in parts if part.function_call]
-        if called:
-            raise UnusableAnswerError(
-                f"Agent {self.name!r} called {', '.join(map(repr, called))}, but it has no tools: say in the "
-                f"instruction that it should answer in words, or let a function node do that step.",
-                "UNEXPECTED_TOOL_CALL",
-            )
-        text = content_text(response.content)
-        if response.error_code and not text:
-            raise unusable(self.name, response)
-        has_media = any(part.inline_data or part.file_data for part in parts)
-        if not text.strip() and not has_media:
-            only = "only thoughts or blanks" if parts else "no content"
-            code = NO_CONTENT
-            if response.finish_reason not in (None, types.FinishReason.STOP):
-                code = response.finish_reason.value
-            raise unusable(
-                self.name,
-                response.model_copy(update={"error_code": code, "error_message": f"the model returned {only}"}),
-            )
-        return text
-
-    def _value_of(self, response: LlmResponse, text: str) -> Any:
-        if self.output_schema is None:
-            return text
-        is_cut = response.finish_reason is types.FinishReason.MAX_TOKENS
-        try:
-            return parse_answer(text, self.output_schema, self.name, is_cut=is_cut)
-        except InvalidAnswerError:
-            if self.mode == "single_turn" or self.output_key:
-                raise
-            return text  # in a chat nothing but a person reads it
-
-    def _answer(self, ctx: Context, response: LlmResponse, text: str, value: Any) -> Event:
-        content = response.content or types.Content(parts=[types.Part(text=text)])
-        event = Event(author=self.name, content=types.Content(role="model", parts=content.parts), **_facts(response))
-        if self.output_key:
-            event.actions = EventActions(state_delta={self.output_key: value})
-        if self.mode == "single_turn":
-            event.output = value
-            event.node_info.message_as_output = True if self.output_schema is None else None
-        elif "/" not in ctx.node_path:
-            # A reply to a person is no output event; the run's record still says what came out.
-            ctx.output = value
-            ctx.outcome.is_published = True
-        return event
+        async with contextlib.aclosing(Talk(self, ctx, node_input).events()) as events:
+            async for event in events:
+                yield event
 
 
 Agent = LlmAgent
-
-
-def _facts(response: LlmResponse) -> dict[str, Any]:
-    """Everything a response says about itself, without its content and error."""
-    left_out = {"content", "error_code", "error_message", "partial", "turn_complete"}
-    given = {name: getattr(response, name) for name in LlmResponse.model_fields if name not in left_out}
-    return {name: value for name, value in given.items() if value is not None}
-
-
-def _unknown_argument(agent_class: str, name: str, allowed: list[str]) -> str:
-    if name in _OWN_FIELDS:
-        return f"{agent_class} has no argument {name!r}: give {_OWN_FIELDS[name]}= instead."
-    if name in types.GenerateContentConfig.model_fields and name != "tools":
-        return (
-            f"{agent_class} has no argument {name!r}, a setting of generate_content_config: give "
-            f"generate_content_config=types.GenerateContentConfig({name}=...)."
-        )
-    return f"Extra inputs are not permitted: {agent_class} has no argument {name!r}; it has {one_of(name, allowed)}."

@@ -9,6 +9,7 @@ from typing import Any
 from adk_nb.events.credential_request import REQUEST_CREDENTIAL, credential_schema
 from adk_nb.events.event import Event
 from adk_nb.events.request_input import REQUEST_INPUT
+from adk_nb.events.tool_confirmation import CONFIRMATION_SCHEMA, REQUEST_CONFIRMATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,5 +41,15 @@ def questions_in(event: Event) -> Iterator[Asked]:
         elif call.name == REQUEST_CREDENTIAL:
             config = args.get("authConfig")
             yield Asked(str(call.id), args.get("message"), config, credential_schema(config), is_secret=True)
+        elif call.name == REQUEST_CONFIRMATION:
+            yield _confirmation(str(call.id), args)
         else:
             yield Asked(str(call.id), f"{call.name} waits for an answer", args or None, None)
+
+
+def _confirmation(interrupt_id: str, args: dict[str, Any]) -> Asked:
+    call, shown = args.get("originalFunctionCall") or {}, args.get("toolConfirmation") or {}
+    payload = {"tool_name": call.get("name"), "args": call.get("args") or {}}
+    if shown.get("payload") is not None:
+        payload["confirmation_payload"] = shown["payload"]
+    return Asked(interrupt_id, shown.get("hint") or None, payload, CONFIRMATION_SCHEMA)

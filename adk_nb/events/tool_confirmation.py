@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, alias_generators
 
 from adk_nb.errors import AnswerError
 
+REQUEST_CONFIRMATION = "adk_request_confirmation"
+"""Name of the function call that asks whether a model's call of a tool may be made."""
 CONFIRMATION_SCHEMA: dict[str, Any] = {
     "title": "ToolConfirmation",
     "description": "Approve or reject one call.",

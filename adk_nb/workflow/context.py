@@ -75,6 +75,12 @@ class Children(Protocol):
     def is_beside(self, path: str) -> bool:
         """Say of another run of this invocation whether it wasn't over when this one began."""
 
+    is_fresh: bool
+    """Nothing was recorded of the run, or below it, before this process began it."""
+
+    def check_limits(self) -> None:
+        """Stop the run here if a limit is reached."""
+
     async def run_child(self, node_like: Any, wish: ChildWish) -> Any:
         """Run a child to its end and return its output."""
 
@@ -294,6 +300,23 @@ class Context(ToolCall, Services, ReadonlyContext):
     def attempt_count(self) -> int:
         """Which try this is, from 1."""
         return self._place.attempt
+
+    @property
+    def is_first_try(self) -> bool:
+        """Nothing of this run happened before: it isn't gone on with, and no try of it failed."""
+        return self._place.attempt == 1 and self._place.children.is_fresh
+
+    def check_limits(self) -> None:
+        """Stop the run here, so that it can be gone on with, if a limit of the call is reached.
+
+        Raises:
+            NodeInterruptedError: one is.
+        """
+        self._place.children.check_limits()
+
+    def stand_for(self, node: BaseNode) -> None:
+        """Be what code of another node knows itself by: a call of a tool is a part of the agent that made it."""
+        self._node = node
 
     @property
     def resume_inputs(self) -> Mapping[str, Any]:

@@ -287,7 +287,8 @@ class Engine:
         if delay is None:
             execution.error = cause
             self.failures[run.path] = cause
-        event = await self._error_event(execution, cause) if path_below is None else None
+        is_told = path_below is not None or execution.node.is_silent
+        event = None if is_told else await self._error_event(execution, cause)
         if event is not None and self.review is not None:
             text = event.error_message or ""
         run.end_attempt(now, kind, text, None if delay is None else now + delay)

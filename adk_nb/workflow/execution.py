@@ -7,6 +7,7 @@ from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from adk_nb.errors import NodeInterruptedError
 from adk_nb.events.record import NodeRun
 from adk_nb.workflow.child_runs import ChildRuns
 from adk_nb.workflow.context import ChildWish, Context
@@ -114,6 +115,16 @@ class Execution:
         self.is_over = self.is_stopped = self.is_silenced = False
         if self.children is not None:
             self.children.begin_again()
+
+    def check_limits(self) -> None:
+        """Stop the run here if a limit is reached.
+
+        Raises:
+            NodeInterruptedError: one is.
+        """
+        if self.engine.allowance.reached is not None:
+            self.is_stopped = True
+            raise NodeInterruptedError(())
 
     async def run_child(self, node_like: Any, wish: ChildWish) -> Any:
         """Run a child to its end, or take its recorded result, and return its output."""

@@ -55,6 +55,8 @@ class InvocationContext:
         self.plugin_manager = plugin_manager
         self.is_aborted = False
         """Someone wants the run to stop."""
+        self.end_invocation = False
+        """Set by a callback or tool: what is being said is still said, and no model is asked any more."""
         self.on_abort: Callable[[], object] | None = None
         """Stops the nodes; set by the runner."""
         self.artifact_service = artifact_service

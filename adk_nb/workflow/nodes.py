@@ -55,6 +55,8 @@ class BaseNode(Written):
     """A body that returns an empty event tells with it that it is done, instead of saying nothing."""
     speaks_as_itself: ClassVar[bool] = False
     """Events carry the node's own name as author, not the name of its workflow."""
+    is_silent: ClassVar[bool] = False
+    """It publishes nothing, not even an error: whoever runs it tells what came of it."""
 
     name: str
     """A Python identifier, unique among the nodes of one workflow."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +22,13 @@ class ToolThreadPoolConfig(BaseModel):
 
     max_workers: int = Field(default=4, ge=1)
     """How many threads work at a time."""
+
+
+class StreamingMode(enum.Enum):
+    """Whether a model's answers come piece by piece."""
+
+    NONE = None
+    SSE = "sse"
 
 
 class RunConfig(BaseModel):
@@ -44,6 +52,8 @@ class RunConfig(BaseModel):
     """Model calls allowed in one call of the runner; 0 or less means no limit."""
     model_input_context: list[types.Content] | None = None
     """Messages that models read before what is to be answered now; they are not stored."""
+    streaming_mode: StreamingMode = StreamingMode.NONE
+    """`SSE` gives what a model says piece by piece, as events with `partial=True`, before the whole."""
     tool_thread_pool_config: ToolThreadPoolConfig | None = None
     """All sync functions work in so many threads; `None` uses threads only where others run beside a function."""
 

@@ -204,7 +204,7 @@ def test_as_node_is_a_copy_for_what_was_left_open() -> None:
     open_agent = Agent(name="a")
     as_node = open_agent.as_node()
     assert (as_node.mode, as_node.include_contents, as_node.rerun_on_resume) == ("single_turn", "none", True)
-    assert (open_agent.mode, open_agent.include_contents, open_agent.rerun_on_resume) == (None, "default", False)
+    assert (open_agent.mode, open_agent.include_contents, open_agent.output_key) == (None, "default", None)
     told = Agent(name="a", include_contents="default", mode="single_turn").as_node()
     assert told.include_contents == "default"
     chat = Agent(name="a", mode="chat").as_node()
@@ -382,7 +382,7 @@ def test_models_that_stream_anyway() -> None:
             {"instructions": "x"},
             "Extra inputs are not permitted: LlmAgent has no argument 'instructions'; it has 'instr",
         ),
-        ({"tools": []}, "Extra inputs are not permitted"),
+        ({"tool": []}, "Extra inputs are not permitted"),
         ({"mode": "task"}, "'chat' or 'single_turn'"),
         ({"generate_content_config": types.GenerateContentConfig(system_instruction="x")}, "give instruction="),
         ({"generate_content_config": types.GenerateContentConfig(response_schema=int)}, "give output_schema="),

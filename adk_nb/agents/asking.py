@@ -1,0 +1,55 @@
+"""The questions that calls of tools ask of a person, as events: may it be made, and with which credential."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from google.genai import types
+
+from adk_nb.agents.call_result import CallResult
+from adk_nb.agents.standing import MadeCall
+from adk_nb.auth.answers import message_for
+from adk_nb.auth.auth_tool import AuthConfig
+from adk_nb.events.credential_request import REQUEST_CREDENTIAL
+from adk_nb.events.event import Event, new_id
+from adk_nb.events.tool_confirmation import REQUEST_CONFIRMATION
+
+
+def new_call_id() -> str:
+    """Return an id for a call that the model gave none."""
+    return f"adk-{new_id()}"
+
+
+def question_events(agent: str, answered: Sequence[tuple[MadeCall, CallResult]]) -> list[Event]:
+    """Return the events that ask what calls want to know, one for confirmations and one for credentials."""
+    confirmations = [_confirmation(made.call, one) for made, one in answered if one.confirmation is not None]
+    credentials = [_credential(made.call, one) for made, one in answered if one.credential is not None]
+    return [_question_event(agent, calls) for calls in (credentials, confirmations) if calls]
+
+
+def _question_event(agent: str, calls: list[types.FunctionCall]) -> Event:
+    return Event(
+        id=new_id(),
+        author=agent,
+        content=types.Content(role="model", parts=[types.Part(function_call=call) for call in calls]),
+        long_running_tool_ids={str(call.id) for call in calls},
+    )
+
+
+def _confirmation(call: types.FunctionCall, result: CallResult) -> types.FunctionCall:
+    assert result.confirmation is not None  # asked for
+    return types.FunctionCall(
+        id=new_call_id(),
+        name=REQUEST_CONFIRMATION,
+        args={
+            "originalFunctionCall": call.model_dump(mode="json", exclude_none=True, include={"id", "name", "args"}),
+            "toolConfirmation": result.confirmation.model_dump(mode="json", by_alias=True, exclude_none=True),
+        },
+    )
+
+
+def _credential(call: types.FunctionCall, result: CallResult) -> types.FunctionCall:
+    assert result.credential is not None  # asked for
+    config = AuthConfig.model_validate(result.credential)
+    args = {"functionCallId": call.id, "authConfig": result.credential, "message": message_for(config)}
+    return types.FunctionCall(id=new_call_id(), name=REQUEST_CREDENTIAL, args=args)

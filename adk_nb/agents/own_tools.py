@@ -1,0 +1,97 @@
+"""The tools of an agent: what it was given, turned into what its model can call."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from adk_nb.errors import ConfigurationError
+from adk_nb.models.llm_request import LlmRequest
+from adk_nb.tools.base_tool import BaseTool
+from adk_nb.tools.base_toolset import BaseToolset
+from adk_nb.tools.function_tool import FunctionTool
+from adk_nb.workflow.context import Context
+from adk_nb.workflow.nodes import BaseNode
+
+if TYPE_CHECKING:
+    from adk_nb.agents.llm_agent import LlmAgent
+
+ToolLike = Any
+"""A function, a tool, a toolset, or a node that isn't an agent."""
+
+
+def check_tools(agent: str, tools: Iterable[ToolLike]) -> None:
+    """Refuse what can't be a tool.
+
+    Raises:
+        ConfigurationError: one is an agent, or nothing that could be called.
+    """
+    for tool in tools:
+        if isinstance(tool, BaseNode) and tool.kind == "agent":
+            raise ConfigurationError(
+                f"Agent {agent!r} has the agent {tool.name!r} in tools, and an agent cannot be used directly as a "
+                f"tool: put it into sub_agents with mode='single_turn' or 'task', or wrap it, AgentTool({tool.name})."
+            )
+        if not (isinstance(tool, (BaseTool, BaseToolset, BaseNode)) or callable(tool)) or isinstance(tool, type):
+            raise ConfigurationError(
+                f"Agent {agent!r} has {tool!r:.80} in tools, which is a {type(tool).__name__}: allowed are functions, "
+                f"tools, toolsets, and nodes that are no agents."
+            )
+
+
+class OwnTools:
+    """The tools of one run of an agent, found when they are first needed."""
+
+    def __init__(self, agent: LlmAgent, ctx: Context) -> None:
+        """Look at an agent.
+
+        Args:
+            agent: The agent.
+            ctx: Its context, which toolsets are asked with.
+        """
+        self._agent = agent
+        self._ctx = ctx
+        self._known: dict[str, BaseTool] | None = None
+
+    @property
+    def known(self) -> dict[str, BaseTool]:
+        """What was found so far."""
+        return self._known or {}
+
+    async def by_name(self) -> dict[str, BaseTool]:
+        """Return what can be called; of two tools with one name, the later one."""
+        if self._known is None:
+            self._known = {}
+            for one in self._agent.canonical_tools:
+                for tool in await self._found(one):
+                    self._known[tool.name] = tool
+        return self._known
+
+    async def tell(self, request: LlmRequest) -> None:
+        """Tell the model of the tools."""
+        for one in self._agent.canonical_tools:
+            if isinstance(one, BaseToolset):
+                await one.process_llm_request(tool_context=self._ctx, llm_request=request)
+            for tool in await self._found(one):
+                await tool.process_llm_request(tool_context=self._ctx, llm_request=request)
+        self._known = {**await self.by_name(), **request.tools_dict}
+
+    async def _found(self, one: BaseTool | BaseToolset) -> list[BaseTool]:
+        if isinstance(one, BaseTool):
+            return [one]
+        try:
+            return await one.get_tools_with_prefix(self._ctx)
+        except Exception as error:  # noqa: BLE001  # a server is down, for instance: the agent goes on without it
+            warnings.warn(
+                f"Agent {self._agent.name!r} goes on without the tools of {type(one).__name__}, whose get_tools "
+                f"failed: {type(error).__name__}: {error}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return []
+
+
+def as_tool(given: ToolLike) -> BaseTool:
+    """Return the tool that a function or a node stands for."""
+    return FunctionTool(given)

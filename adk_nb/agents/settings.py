@@ -1,0 +1,43 @@
+"""Which arguments and settings an agent takes, and where those belong that it doesn't."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from google.genai import types
+
+from adk_nb.errors import ConfigurationError, one_of
+
+# Settings of a request that an agent has fields of its own for.
+_OWN_FIELDS = {"system_instruction": "instruction", "response_schema": "output_schema"}
+
+
+def check_settings(config: types.GenerateContentConfig | None) -> None:
+    """Refuse settings of a request that an agent has fields of its own for.
+
+    Raises:
+        ConfigurationError: the message names the field.
+    """
+    if config is None:
+        return
+    for name, field in _OWN_FIELDS.items():
+        if getattr(config, name) is not None:
+            raise ConfigurationError(f"{name} can't be in generate_content_config: give {field}= to the agent.")
+    if config.tools is not None:
+        raise ConfigurationError("tools can't be in generate_content_config: give tools= to the agent.")
+    if config.http_options is not None and config.http_options.base_url is not None:
+        raise ConfigurationError(
+            "http_options.base_url can't be in generate_content_config: give model=Gemini(model=..., base_url=...)."
+        )
+
+
+def unknown_argument(agent_class: str, name: str, allowed: Iterable[str]) -> str:
+    """Return what to say of an argument that an agent doesn't have."""
+    if name in _OWN_FIELDS:
+        return f"{agent_class} has no argument {name!r}: give {_OWN_FIELDS[name]}= instead."
+    if name in types.GenerateContentConfig.model_fields and name != "tools":
+        return (
+            f"{agent_class} has no argument {name!r}, a setting of generate_content_config: give "
+            f"generate_content_config=types.GenerateContentConfig({name}=...)."
+        )
+    return f"Extra inputs are not permitted: {agent_class} has no argument {name!r}; it has {one_of(name, allowed)}."

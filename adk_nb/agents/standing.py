@@ -1,0 +1,143 @@
+"""Where one run of an agent stands, read from its events: what was called, what was answered, who has to speak next.
+
+The same fold serves a run that goes on live and one that is taken up after a pause, a failure or in a new process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from google.genai import types
+
+from adk_nb.events.credential_request import REQUEST_CREDENTIAL
+from adk_nb.events.event import Event
+from adk_nb.events.tool_confirmation import REQUEST_CONFIRMATION
+
+
+@dataclass(slots=True)
+class MadeCall:
+    """One call of a tool that the model made, and what came of it so far."""
+
+    call: types.FunctionCall
+    is_long_running: bool = False
+    responses: int = 0
+    questions: list[str] = field(default_factory=list)
+    """Ids of the questions that were asked about it, oldest first."""
+
+    def answers(self, answered: Collection[str]) -> list[str]:
+        """Return its questions that have an answer."""
+        return [one for one in self.questions if one in answered]
+
+    def is_asked(self, answered: Collection[str]) -> bool:
+        """Say whether a question about it is open."""
+        return len(self.questions) > len(self.answers(answered))
+
+    def is_due(self, answered: Collection[str]) -> bool:
+        """Say whether it is to be carried out: it has no response yet, or none since it was last answered."""
+        return self.responses <= len(self.answers(answered))
+
+
+class Standing:
+    """Where one run of an agent stands; `take` follows it from event to event."""
+
+    def __init__(self, path: str, scope: str | None, events: Iterable[Event] = ()) -> None:
+        """Begin with what was said so far.
+
+        Args:
+            path: Path of the run.
+            scope: The conversation that it belongs to.
+            events: The events of its invocation, oldest first.
+        """
+        self._path = path
+        self._scope = scope
+        self._asked: dict[str, str] = {}
+        self.calls: dict[str, MadeCall] = {}
+        """What it called, by id; settled calls of earlier steps are left out."""
+        self.own: list[Event] = []
+        """What it said and did itself."""
+        self.texts: list[str] = []
+        """What it said beside its calls."""
+        self.has_news = False
+        """Somebody said something to it since it spoke last."""
+        for event in events:
+            self.take(event)
+
+    @property
+    def last(self) -> Event | None:
+        """What it said or did last."""
+        return self.own[-1] if self.own else None
+
+    @property
+    def wants_model(self) -> bool:
+        """The model is to speak next: nothing was said yet, or a result or an answer came in."""
+        last = self.last
+        if last is None or self.has_news:
+            return True
+        return bool(last.get_function_responses()) and not last.is_final_response()
+
+    def due(self, answered: Collection[str]) -> list[MadeCall]:
+        """Return the calls that are to be carried out now, in order.
+
+        Args:
+            answered: Ids of the run's questions that have an answer.
+        """
+        return [one for one in self.calls.values() if one.is_due(answered)]
+
+    def take(self, event: Event) -> None:
+        """Follow the run by one event of its invocation."""
+        if event.partial:
+            return
+        if event.node_info.path == self._path:
+            self._take_own(event)
+        elif event.author == "user" and not event.node_info.path and self.own:
+            self._take_message(event)
+
+    def _take_own(self, event: Event) -> None:
+        if event.content is None or not event.content.parts:
+            return  # an error, token counts, or state alone
+        self.own.append(event)
+        self.has_news = False
+        calls = event.get_function_calls()
+        for response in event.get_function_responses():
+            self._take_response(response)
+        self._take_calls(calls, event.long_running_tool_ids or ())
+        if calls:
+            self.texts.extend(_texts(event.content))
+
+    def _take_calls(self, calls: list[types.FunctionCall], long_running: Collection[str]) -> None:
+        made = [call for call in calls if call.name not in (REQUEST_CONFIRMATION, REQUEST_CREDENTIAL)]
+        if made:
+            self.calls = {key: one for key, one in self.calls.items() if one.questions or not one.responses}
+        for call in calls:
+            args: dict[str, Any] = call.args or {}
+            if call in made:
+                self.calls[str(call.id)] = MadeCall(call, call.id in long_running)
+                continue
+            about = args.get("functionCallId") or (args.get("originalFunctionCall") or {}).get("id")
+            if about in self.calls:
+                self._asked[str(call.id)] = about
+                self.calls[about].questions.append(str(call.id))
+
+    def _take_response(self, response: types.FunctionResponse) -> None:
+        made = self.calls.get(str(response.id))
+        if made is not None:
+            made.responses += 1
+
+    def _take_message(self, event: Event) -> None:
+        responses = event.get_function_responses()
+        for response in responses:
+            if str(response.id) in self._asked:
+                self.has_news = True
+            elif str(response.id) in self.calls:
+                self.has_news = True
+                self._take_response(response)
+        if not responses and event.content and event.isolation_scope == self._scope and self._scope is not None:
+            self.has_news = True
+
+
+def _texts(content: types.Content | None) -> Iterable[str]:
+    for part in (content.parts if content else None) or ():
+        if part.text and not part.thought:
+            yield part.text

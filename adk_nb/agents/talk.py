@@ -1,0 +1,150 @@
+"""One run of an agent: its model is asked, what it calls is carried out, until it answers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from adk_nb.agents.answer import answer_text, answer_value, facts, said_event
+from adk_nb.agents.asking import new_call_id
+from adk_nb.agents.function_calls import FunctionCalls
+from adk_nb.agents.model_call import ModelCall
+from adk_nb.agents.own_tools import OwnTools
+from adk_nb.agents.request import request_of
+from adk_nb.agents.standing import MadeCall, Standing
+from adk_nb.errors import UnusableAnswerError
+from adk_nb.events.event import Event, new_id
+from adk_nb.events.event_actions import EventActions
+from adk_nb.models.llm_response import LlmResponse
+from adk_nb.workflow.context import Context
+
+if TYPE_CHECKING:
+    from adk_nb.agents.llm_agent import LlmAgent
+
+
+class Talk:
+    """One run of an agent, from where its events say that it stands."""
+
+    def __init__(self, agent: LlmAgent, ctx: Context, node_input: Any) -> None:
+        """Read where the run stands.
+
+        Args:
+            agent: The agent.
+            ctx: Its context.
+            node_input: Its input.
+        """
+        self._agent = agent
+        self._ctx = ctx
+        self._input = node_input
+        self._tools = OwnTools(agent, ctx)
+        self._standing = Standing(ctx.node_path, ctx.isolation_scope)
+        if not ctx.is_first_try:
+            for event in ctx.session.events:
+                if event.invocation_id == ctx.invocation_id:
+                    self._standing.take(event)
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """Go on until the agent has answered, or waits for a person."""
+        standing, invocation = self._standing, self._ctx.get_invocation_context()
+        while not invocation.end_invocation:
+            due = standing.due(self._ctx.resume_inputs)
+            if not due and not standing.wants_model:
+                return
+            if not due:
+                self._ctx.check_limits()
+            async with contextlib.aclosing(self._carried_out(due) if due else self._step()) as events:
+                async for event in events:
+                    yield event
+                    if not event.partial:
+                        standing.take(self._as_stored(event))
+            if due and not standing.wants_model:
+                return
+
+    async def _carried_out(self, due: list[MadeCall]) -> AsyncGenerator[Event, None]:
+        calls = FunctionCalls(self._agent, self._ctx, due, await self._tools.by_name())
+        async with contextlib.aclosing(calls.events()) as events:
+            async for event in events:
+                yield event
+
+    async def _step(self) -> AsyncGenerator[Event, None]:
+        """Ask the model once."""
+        agent = self._agent
+        request = await request_of(agent, self._ctx, self._input, agent.canonical_model)
+        if agent.output_schema is not None:
+            request.set_output_schema(agent.output_schema)
+        await self._tools.tell(request)
+        call, event_id = ModelCall(self._agent, self._ctx, request), new_id()
+        async with contextlib.aclosing(call.responses()) as responses:
+            async for response in responses:
+                if response.partial:
+                    yield said_event(self._agent.name, response, event_id, partial=True)
+                else:
+                    whole = response
+        tools = await self._tools.by_name()
+        calls = [part.function_call for part in (whole.content and whole.content.parts) or () if part.function_call]
+        if calls and tools:
+            yield self._calling(whole, event_id)
+            return
+        try:
+            text = answer_text(self._agent, whole, bool(tools))
+            value = answer_value(self._agent, whole, text)
+        except UnusableAnswerError:
+            if whole.usage_metadata is not None:
+                # The error event that follows is the engine's and has no token counts.
+                yield Event(author=self._agent.name, **facts(whole))
+            raise
+        yield self.answer(whole, event_id, text, value)
+
+    def _calling(self, response: LlmResponse, event_id: str) -> Event:
+        """Return the event in which the model calls tools; calls without an id get one."""
+        event = said_event(self._agent.name, response, event_id)
+        assert event.content is not None  # it calls
+        long_running, known = set(), self._tools.known
+        for at, part in enumerate(event.content.parts or ()):
+            call = part.function_call
+            if call is None:
+                continue
+            if not call.id:
+                call = call.model_copy(update={"id": new_call_id()})
+                assert event.content.parts is not None
+                event.content.parts[at] = part.model_copy(update={"function_call": call})
+            tool = known.get(str(call.name))
+            if tool is not None and tool.is_long_running:
+                long_running.add(str(call.id))
+        event.long_running_tool_ids = long_running or None
+        return event
+
+    def answer(self, response: LlmResponse, event_id: str, text: str, value: Any) -> Event:
+        """Return the event of the agent's answer.
+
+        Args:
+            response: What was said.
+            event_id: The event's id.
+            text: Its text.
+            value: What it means.
+        """
+        agent, ctx = self._agent, self._ctx
+        content = response.content or types.Content(parts=[types.Part(text=text)])
+        event = said_event(agent.name, response.model_copy(update={"content": content}), event_id)
+        if agent.output_key:
+            kept = value if agent.output_schema is not None else "".join([*self._standing.texts, text])
+            event.actions = EventActions(state_delta={agent.output_key: kept})
+        if agent.mode == "single_turn":
+            event.output = value
+            event.node_info.message_as_output = True if agent.output_schema is None else None
+        elif "/" not in ctx.node_path:
+            # A reply to a person is no output event; the run's record still says what came out.
+            ctx.output = value
+            ctx.outcome.is_published = True
+        return event
+
+    def _as_stored(self, event: Event) -> Event:
+        """Return an event as history has it: a plugin may have changed it."""
+        if self._ctx.get_invocation_context().plugins is None:
+            return event.model_copy(
+                update={"node_info": event.node_info.model_copy(update={"path": self._ctx.node_path})}
+            )
+        return next((one for one in reversed(self._ctx.session.events) if one.id == event.id), event)
