@@ -28,7 +28,7 @@ LADDER: dict[str, list[str]] = {
     "sessions": ["events"],
     "artifacts": [],
     "memory": ["events"],
-    "agents": ["events", "workflow", "models", "tools"],
+    "agents": ["events", "auth", "workflow", "models", "tools"],
     "plugins": ["events", "workflow"],
     "apps": ["events", "workflow", "plugins"],
     "frames": ["events", "models.call_log"],
