@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from adk_nb.models.use import use_model
     from adk_nb.notebook.calculator_view import calculator
     from adk_nb.notebook.display import show
-    from adk_nb.notebook.run import Run, run, run_sync
+    from adk_nb.notebook.run import Run
     from adk_nb.notebook.settings import configure
+    from adk_nb.notebook.starts import run, run_sync
     from adk_nb.runners import Runner
     from adk_nb.version import __version__
     from adk_nb.workflow import Workflow
@@ -34,8 +35,8 @@ _HOMES = {
     "__version__": "adk_nb.version",
     "calculator": "adk_nb.calculator",  # a room that can be called
     "configure": "adk_nb.notebook.settings",
-    "run": "adk_nb.notebook.run",
-    "run_sync": "adk_nb.notebook.run",
+    "run": "adk_nb.notebook.starts",
+    "run_sync": "adk_nb.notebook.starts",
     "show": "adk_nb.notebook.display",
     "use_model": "adk_nb.models.use",
 }

@@ -1,4 +1,4 @@
-"""`run`, `run_sync` and `Run`: start a workflow or agent, watch it, answer its questions, look at what came of it.
+"""`Run`: what a person has in hand of a run: its state, its answers, what came of it, how it goes on.
 
 A run is a background task: the cell that started it may end, and a person's answer goes on with it. Nothing here
 needs a notebook; the view is loaded when there is somebody to look at it.
@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import inspect
 import os
-from collections.abc import Awaitable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,6 @@ from adk_nb.notebook import settings
 from adk_nb.notebook.front_end import front_end
 from adk_nb.notebook.messages import as_message
 from adk_nb.notebook.presets import Presets
-from adk_nb.notebook.private_loop import run_blocking
 from adk_nb.notebook.run_graph import RunGraph
 from adk_nb.notebook.run_history import PendingQuestion, RunError, RunHistory
 from adk_nb.notebook.run_work import RunWork, Turn
@@ -64,10 +62,13 @@ class Run:
         limits: Limits | None = None,
     ) -> None:
         node = build_root(root)
+        self._settings: dict[str, Any] = {"user": user, "model": model, "answers": answers, "limits": limits}
+        self._root = root
         service, warning = default_sessions() if sessions is None else (as_sessions(sessions), "")
         self.history = RunHistory(node.name, node.describe(), session or new_id())
         if warning:
             self.history.warn(warning)
+        self._sessions = service
         self._work = RunWork(
             root if isinstance(root, App) else node,
             self.history,
@@ -213,6 +214,51 @@ class Run:
 
         return await self._work.on_own_loop(answer_it)
 
+    async def approve(self, interrupt_id: str | None = None, *, payload: Any = None) -> Run:
+        """Let a call run that waits for an approval, and wait until the run settles again.
+
+        Args:
+            interrupt_id: Which question; needed when several approvals are open.
+            payload: Data for the call, which it finds in `tool_context.tool_confirmation.payload`.
+
+        Raises:
+            AnswerError: no such question is open, or it asks for something else than an approval; nothing was stored.
+        """
+        return await self._decide(True, interrupt_id, payload)
+
+    async def reject(self, interrupt_id: str | None = None, *, payload: Any = None) -> Run:
+        """Refuse a call that waits for an approval, and wait until the run settles again; see `approve`."""
+        return await self._decide(False, interrupt_id, payload)
+
+    async def _decide(self, is_confirmed: bool, interrupt_id: str | None, payload: Any) -> Run:
+        question = self.history.confirmation(interrupt_id)
+        answer = {"confirmed": is_confirmed} | ({} if payload is None else {"payload": payload})
+        return await self.respond(answer, question.interrupt_id)
+
+    def send(self, message: Any, *, view: bool = True) -> Run:
+        """Say something more in the same session, and return the run of that turn; `await` it as usual.
+
+        Args:
+            message: What the user says, as in `run`.
+            view: Show the turn live under the cell, where there is somebody to look.
+
+        Raises:
+            ConfigurationError: this run is still at work, or waits for the answer to a question.
+        """
+        if not self.is_over:
+            hint = "answer it with respond()" if self.pending else "await it first"
+            raise ConfigurationError(
+                f"send() goes on with a conversation once its last turn is over; this one is {self.status}: {hint}."
+            )
+        made = Run(self._root, message, session=self.session_id, sessions=self._sessions, **self._settings)
+        if view and front_end() != "none":
+            made.view()
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # plain code, whose runs live on a loop of their own
+            loop = self._work.loop
+        return made.start(loop)
+
     def cancel(self) -> Run:
         """Stop it, its children included; `await run.cancel()` waits until it has. The session can be resumed."""
         self._work.call_soon(self._work.cancel)
@@ -280,134 +326,3 @@ class Run:
 
             self._work.view = RunView(self._work)
         return self._work.view
-
-
-def run(
-    root: Any,
-    message: Any = None,
-    *,
-    session: str | None = None,
-    user: str = "user",
-    state: Mapping[str, Any] | None = None,
-    sessions: Any = None,
-    model: Any = None,
-    view: bool = True,
-    answers: Mapping[str, Any] | None = None,
-    limits: Limits | None = None,
-) -> Run:
-    """Start a run and return it at once; `await` it to wait until it ends or asks a person.
-
-    Args:
-        root: A workflow, an agent, any node or function, or an `App` with plugins.
-        message: What the user says: a text, a part, a list of them or a Content; other values go as JSON text.
-        session: The session to run in, made when it isn't there; `None` makes a new one.
-        user: Whose session it is.
-        state: State written before the run starts.
-        sessions: Where to keep it: a session service, a path of an SQLite file or `"memory"`; `None` is the default of
-            `configure`: in a notebook `.adk_nb/sessions.db` beside it, in a script memory.
-        model: The model that every agent in this run asks; `None` leaves each its own.
-        view: Show it live under the cell, where there is somebody to look.
-        answers: Answers to questions, by interrupt id or node name, for when nobody is there: a value, which answers
-            a node run's question once, or a function of the question.
-        limits: What each turn may use up, for instance `Limits(max_node_runs=20, max_seconds=60)`; a run that comes to
-            one ends as `stopped`, and `resume` goes on with it.
-
-    Returns:
-        Run: running. `await` returns the same object, also when it failed or waits.
-
-    Raises:
-        ConfigurationError: no event loop runs here: use `run_sync`.
-
-    Example:
-        >>> import adk_nb as adk
-        >>> def shout(node_input: str) -> str:
-        ...     return node_input.upper()
-        >>> async def main() -> str:
-        ...     flow = adk.Workflow(name="flow", edges=[("START", shout)])
-        ...     return (await run(flow, "hi", sessions="memory")).output
-        >>> asyncio.run(main())
-        'HI'
-    """
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        raise ConfigurationError(
-            "run needs a running event loop, as in a notebook cell or an async function: use run_sync(...) here."
-        ) from None
-    made = Run(
-        root,
-        message,
-        session=session,
-        user=user,
-        state=state,
-        sessions=sessions,
-        model=model,
-        answers=answers,
-        limits=limits,
-    )
-    if view and front_end() != "none":
-        made.view()
-    return made.start(loop)
-
-
-def run_sync(
-    root: Any,
-    message: Any = None,
-    *,
-    session: str | None = None,
-    user: str = "user",
-    state: Mapping[str, Any] | None = None,
-    sessions: Any = None,
-    model: Any = None,
-    view: bool = True,
-    answers: Mapping[str, Any] | None = None,
-    limits: Limits | None = None,
-) -> Run:
-    """Run from code that can't await: blocks until the run ends or asks a person, and returns it.
-
-    It works in a script and inside a running event loop, and never waits for a person: a run that asks comes back with
-    status `waiting`. `run_sync(run.respond(answer))` goes on with it in the same way.
-
-    Args:
-        root: As in `run`; or a `Run`, or what one of its methods returned, to wait for.
-        message: As in `run`.
-        session: As in `run`.
-        user: As in `run`.
-        state: As in `run`.
-        sessions: As in `run`.
-        model: As in `run`.
-        view: As in `run`.
-        answers: As in `run`.
-        limits: As in `run`.
-
-    Example:
-        >>> def shout(node_input: str) -> str:
-        ...     return node_input.upper()
-        >>> run_sync(shout, "hi", sessions="memory").output
-        'HI'
-    """
-    if isinstance(root, Run) or inspect.isawaitable(root):
-        return run_blocking(_waited(root))
-    made = Run(
-        root,
-        message,
-        session=session,
-        user=user,
-        state=state,
-        sessions=sessions,
-        model=model,
-        answers=answers,
-        limits=limits,
-    )
-
-    async def whole() -> Run:
-        made.start(asyncio.get_running_loop())
-        return await made
-
-    if view and front_end() != "none":
-        made.view()
-    return run_blocking(whole())
-
-
-async def _waited(work: Awaitable[Run]) -> Run:
-    return await work

@@ -10,6 +10,7 @@ from adk_nb.errors import AnswerError, ConfigurationError, LlmCallsLimitExceeded
 from adk_nb.events.event import Event
 from adk_nb.events.paths import last_segment, node_names, parent_path
 from adk_nb.events.record import NodeRun, Status
+from adk_nb.events.tool_confirmation import CONFIRMATION_SCHEMA
 from adk_nb.frames.notes import Notes, sentence
 from adk_nb.notebook.fold import RunFold
 from adk_nb.notebook.messages import spoken
@@ -41,6 +42,11 @@ class PendingQuestion:
     """Path of the node run that asks."""
     asked_at: float
     """Seconds since the epoch."""
+
+    @property
+    def is_confirmation(self) -> bool:
+        """It asks whether a call may run: `run.approve()` and `run.reject()` answer it."""
+        return self.response_schema == CONFIRMATION_SCHEMA
 
     @property
     def place(self) -> str:
@@ -204,6 +210,35 @@ class RunHistory:
         raise AnswerError(
             f"No question {interrupt_id!r} is open; open are {one_of(interrupt_id, ids)}. Nothing was stored."
         )
+
+    def confirmation(self, interrupt_id: str | None) -> PendingQuestion:
+        """Return the open approval with this id, with `None` the only one.
+
+        Raises:
+            AnswerError: no such approval is open, several are and none is named, or the question asks something else.
+        """
+        asked = [question for question in self.pending if question.is_confirmation]
+        if interrupt_id is not None:
+            question = self.question(interrupt_id)
+            if not question.is_confirmation:
+                raise AnswerError(
+                    f"Question {interrupt_id!r} of {question.node} doesn't ask for an approval: answer it with "
+                    f"respond(answer, {interrupt_id!r}). Nothing was stored."
+                )
+            return question
+        ids = [question.interrupt_id for question in asked]
+        if not asked:
+            open_now = [question.interrupt_id for question in self.pending]
+            raise AnswerError(
+                f"No call waits for an approval in this run, which is {self.status}; open questions are "
+                f"{one_of('', open_now)}. Nothing was stored."
+            )
+        if len(asked) > 1:
+            raise AnswerError(
+                f"{len(asked)} calls wait for an approval: say which one, as in approve({ids[0]!r}). "
+                f"Open are {one_of('', ids)}."
+            )
+        return asked[0]
 
     @property
     def error(self) -> RunError | None:

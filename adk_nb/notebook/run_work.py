@@ -116,7 +116,10 @@ class RunWork:
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Begin the first turn."""
         self._loop = loop
-        self._go_on(self._first)
+        if asyncio._get_running_loop() is loop:
+            self._go_on(self._first)
+        else:
+            self.call_soon(self._go_on, self._first)
 
     async def on_own_loop(self, work: Callable[[], Awaitable[T]]) -> T:
         """Do something on the run's own loop and wait for it, from whichever loop."""

@@ -43,7 +43,7 @@ def test_default_stores(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
 
 SCRIPT = """
 import adk_nb as adk
-from adk_nb.notebook.run import run_sync
+from adk_nb.notebook.starts import run_sync
 def up(node_input: str) -> str:
     return node_input.upper()
 import sys

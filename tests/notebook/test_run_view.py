@@ -18,8 +18,9 @@ from adk_nb.events import RequestInput
 from adk_nb.notebook import run_view
 from adk_nb.notebook.assets import script
 from adk_nb.notebook.fold import RunFold
-from adk_nb.notebook.run import Run, run
+from adk_nb.notebook.run import Run
 from adk_nb.notebook.run_page import as_text, fragment
+from adk_nb.notebook.starts import run
 from adk_nb.workflow import Workflow
 
 Event: Any = events.Event  # its shortcuts (message=, route=, …) are unknown to a type checker
