@@ -25,6 +25,7 @@ from adk_nb.notebook import settings
 from adk_nb.notebook.presets import Presets
 from adk_nb.notebook.run_history import RunHistory
 from adk_nb.runners import Runner
+from adk_nb.runners.records import with_records
 from adk_nb.workflow.limits import Limits
 from adk_nb.workflow.nodes import BaseNode
 from adk_nb.workflow.run_config import RunConfig
@@ -88,11 +89,11 @@ class RunWork:
         self.user_id = user
         self.view: RunView | None = None
         self._first = first
-        self._sessions = sessions
         if isinstance(root, App):
             self._runner = Runner(app=root, session_service=sessions)
         else:
             self._runner = Runner(node=root, app_name=root.name, session_service=sessions)
+        self._sessions = with_records(sessions, self._runner.agent)  # reads values as they were, in any store
         self._model = model
         self._presets = presets
         self._config = RunConfig(limits=limits, prices=settings.prices())

@@ -12,6 +12,7 @@ from adk_nb.errors import ConfigurationError, SessionStoreError
 from adk_nb.events.prices import Price
 from adk_nb.notebook.front_end import front_end
 from adk_nb.sessions import InMemorySessionService
+from adk_nb.sessions.database_session_service import DatabaseSessionService
 from adk_nb.sessions.sqlite_session_service import SqliteSessionService
 
 MEMORY = "memory"
@@ -29,9 +30,10 @@ def configure(*, prices: Mapping[str, Price] | None = None, sessions: Any = None
     Args:
         prices: Prices of models by name, for instance `{"my-model": Price(input=0.3, output=2.5)}`; they count before
             all that is known of a model.
-        sessions: Where runs are kept: a session service, the path of an SQLite file, or `"memory"`. Without this call
-            it is what the variable `ADK_NB_SESSIONS` says (a path, or `memory`), otherwise `.adk_nb/sessions.db` in the
-            notebook's folder, and memory in a script.
+        sessions: Where runs are kept: a session service, the path of an SQLite file, a database's address, or
+            `"memory"` (SQLite's `":memory:"` says the same). Without this call it is what the variable
+            `ADK_NB_SESSIONS` says in one of these words, otherwise `.adk_nb/sessions.db` in the notebook's folder, and
+            memory in a script.
         theme: `"light"`, `"dark"`, or `"auto"` to follow the page.
 
     Raises:
@@ -94,7 +96,7 @@ def default_sessions() -> tuple[Any, str]:
 
 
 def as_sessions(sessions: Any) -> Any:
-    """Return a store given as an object, as a path of an SQLite file, or as `"memory"`."""
+    """Return a store given as an object, as a path of an SQLite file, as a database's address, or as `"memory"`."""
     if isinstance(sessions, (str, os.PathLike)):
         try:
             return _store_at(os.fspath(sessions))
@@ -112,8 +114,12 @@ def as_sessions(sessions: Any) -> Any:
 
 
 def _store_at(place: str) -> Any:
-    if place == MEMORY:
+    if place in (MEMORY, ":memory:"):
         return _stores.setdefault(MEMORY, InMemorySessionService())
+    if "://" in place:
+        if place not in _stores:
+            _stores[place] = DatabaseSessionService(place)
+        return _stores[place]
     path = Path(place).expanduser().resolve()
     if str(path) not in _stores:
         path.parent.mkdir(parents=True, exist_ok=True)

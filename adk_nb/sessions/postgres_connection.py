@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, DisconnectionError, IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from adk_nb.errors import SessionStoreError
@@ -142,6 +142,7 @@ class _Pool:
 
     def __init__(self, url: sa.URL, options: dict[str, Any]) -> None:
         self.engine = create_async_engine(url, **{"isolation_level": "AUTOCOMMIT", **options})
+        sa.event.listen(self.engine.sync_engine, "checkout", _replace_closed)
         self.transactions = self.engine.execution_options(isolation_level="READ COMMITTED")
         self.locker = _Locker(self.engine)
         self.at_work: set[asyncio.Task[Any]] = set()
@@ -158,6 +159,8 @@ class _Locker:
 
     async def ask(self, statement: str, values: Values) -> Any:
         async with self._lock:
+            if self._connection is not None and await _is_closed(self._connection):
+                await self.close()
             if self._connection is None:
                 self._connection = await self._engine.connect()
             try:
@@ -173,6 +176,21 @@ class _Locker:
             # Back in the pool it would keep its locks.
             await connection.invalidate()
             await connection.close()
+
+
+def _replace_closed(connection: Any, record: Any, proxy: Any) -> None:
+    """Have the pool open another connection for one that the server has closed, as in a restart.
+
+    The driver has noticed it by itself, so this needs no way to the server.
+    """
+    if connection.driver_connection.is_closed():
+        raise DisconnectionError
+
+
+async def _is_closed(connection: AsyncConnection) -> bool:
+    """Say whether the server has closed a connection."""
+    theirs = await connection.get_raw_connection()
+    return theirs.driver_connection is None or bool(theirs.driver_connection.is_closed())
 
 
 async def rows_of(connection: AsyncConnection, statement: str, values: Values) -> Rows:

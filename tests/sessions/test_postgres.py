@@ -25,6 +25,8 @@ from adk_nb.events.request_input import answer_content
 from adk_nb.sessions import BaseSessionService, DatabaseSessionService, SqliteSessionService
 from adk_nb.testing.samples import APP, record, stored_session
 from adk_nb.testing.sessions import SessionServiceContract
+from adk_nb.workflow import node
+from tests.sessions.conftest import program
 
 T = TypeVar("T")
 
@@ -212,6 +214,38 @@ def test_cancelled_append_is_whole(postgres_url: str) -> None:
             assert [event.output for event in found.events] == outputs
             assert [int(run.run_id) for run in await log.child_runs("e-1", "wf@1")] == outputs
             await log.append(Event(author="x", output="last"), [])
+
+    asyncio.run(steps())
+
+
+def test_a_server_that_was_restarted_is_found_again(postgres_server: Path, postgres_url: str) -> None:
+    """After the server has closed all connections, as in a restart, the first call works, that of a run too."""
+    user = postgres_url.partition("://")[2].partition("@")[0]
+    psql: list[str | Path] = [program("psql"), "-h", postgres_server, "-U", "tester", "-q", "-d", "postgres", "-c"]
+
+    def end_connections() -> None:
+        ended = f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '{user}'"
+        subprocess.run([*psql, ended], check=True, stdout=subprocess.DEVNULL)
+
+    async def restarted() -> None:
+        end_connections()
+        for _ in range(20):
+            await asyncio.sleep(0)  # the loop looks at its sockets
+
+    async def steps() -> None:
+        async with DatabaseSessionService(postgres_url) as service:
+            session = await service.create_session(**APP, session_id="s")
+            await restarted()
+            await service.append_event(session, Event(author="x", output=1))
+            runner = Runner(node=node(lambda: 2, name="two"), app_name=APP["app_name"], session_service=service)
+            for text in ("first", "second"):
+                await restarted()
+                where = {"user_id": APP["user_id"], "session_id": "s"}
+                assert [event.output async for event in runner.run_async(**where, new_message=to_content(text))] == [2]
+            await restarted()
+            found = await service.get_session(**APP, session_id="s")
+            assert found is not None
+            assert [event.output for event in found.events if event.author != "user"] == [1, 2, 2]
 
     asyncio.run(steps())
 
