@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from adk_nb.events.get_session_config import GetSessionConfig
 from adk_nb.events.record import NodeRun, Question
 from adk_nb.plugins.base_plugin import BasePlugin
 from adk_nb.plugins.plugin_manager import PluginManager
+from adk_nb.runners.apart import run_apart
 from adk_nb.runners.call import Call
 from adk_nb.runners.held_sessions import HeldSessions
 from adk_nb.runners.kinds import check_kinds
@@ -22,6 +24,7 @@ from adk_nb.runners.printing import printed_lines
 from adk_nb.runners.rewind import rewind_event
 from adk_nb.runners.threaded import read_on_thread
 from adk_nb.runners.turn import Turn
+from adk_nb.sessions.in_memory_session_service import InMemorySessionService
 from adk_nb.workflow.build import build_root
 from adk_nb.workflow.engine import OnRun
 from adk_nb.workflow.invocation import InvocationContext
@@ -354,12 +357,25 @@ class Runner:
                 memory_service=self.memory_service,
                 credential_service=self.credential_service,
                 plugin_manager=self.plugin_manager,
+                run_apart=functools.partial(run_apart, self._beside),
             ),
             plugins=self.plugin_manager if self.plugin_manager.plugins else None,
             is_resumable=self.app is not None and self.app.is_resumable,
             on_run=on_run,
             load_events=load_events,
             context=self._sessions.context_in(session),
+        )
+
+    def _beside(self, root: Any, plugins: Sequence[BasePlugin], artifact_service: Any) -> Runner:
+        """Return a runner for another root, with sessions of its own and the same services."""
+        return Runner(
+            app_name=self.app_name,
+            node=root,
+            plugins=plugins,
+            session_service=InMemorySessionService(),
+            artifact_service=artifact_service,
+            memory_service=self.memory_service,
+            credential_service=self.credential_service,
         )
 
     async def _load(self, user_id: str, session_id: str, config: GetSessionConfig | None = None) -> Any:

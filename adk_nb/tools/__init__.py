@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from adk_nb.lazy import loaded_when_used
 
 if TYPE_CHECKING:
+    from adk_nb.tools.agent_tool import AgentTool
     from adk_nb.tools.base_tool import BaseTool
     from adk_nb.tools.base_toolset import BaseToolset
     from adk_nb.tools.function_tool import FunctionTool
@@ -14,9 +15,18 @@ if TYPE_CHECKING:
     from adk_nb.tools.tool_confirmation import ToolConfirmation
     from adk_nb.tools.tool_context import ToolContext
 
-__all__ = ["BaseTool", "BaseToolset", "FunctionTool", "LongRunningFunctionTool", "ToolConfirmation", "ToolContext"]
+__all__ = [
+    "AgentTool",
+    "BaseTool",
+    "BaseToolset",
+    "FunctionTool",
+    "LongRunningFunctionTool",
+    "ToolConfirmation",
+    "ToolContext",
+]
 
 _HOMES = {
+    "AgentTool": "adk_nb.tools.agent_tool",
     "BaseTool": "adk_nb.tools.base_tool",
     "BaseToolset": "adk_nb.tools.base_toolset",
     "FunctionTool": "adk_nb.tools.function_tool",

@@ -10,7 +10,7 @@ from google.genai import types
 
 from adk_nb.auth.kept import RunKey, keep, recall, run_key
 from adk_nb.workflow.limits import Allowance
-from adk_nb.workflow.ports import SessionLike
+from adk_nb.workflow.ports import RunsApart, SessionLike
 from adk_nb.workflow.run_config import RunConfig
 from adk_nb.workflow.threads import Threads
 
@@ -35,6 +35,7 @@ class InvocationContext:
         memory_service: Any = None,
         credential_service: Any = None,
         plugin_manager: Any = None,
+        run_apart: RunsApart | None = None,
     ) -> None:
         """Hold what is shared; only a runner makes one."""
         self.invocation_id = invocation_id
@@ -53,6 +54,8 @@ class InvocationContext:
         self.informed: dict[str, Any] = {}
         """The newest value of a key that was written knowing the one before it."""
         self.plugin_manager = plugin_manager
+        self.run_apart = run_apart
+        """Runs something in a session of its own; `None` where there is no runner."""
         self.is_aborted = False
         """Someone wants the run to stop."""
         self.end_invocation = False

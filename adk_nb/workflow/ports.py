@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from google.genai import types
 
 from adk_nb.events.event import Event
-from adk_nb.events.record import NodeRun
+from adk_nb.events.record import NodeRun, Question
+
+if TYPE_CHECKING:
+    from adk_nb.workflow.context import Context
 
 
 class SessionLike(Protocol):
@@ -79,3 +85,43 @@ class KeepsRuns(Protocol):
 
     def open_log(self, session: Any) -> RunLog:
         """Return the log of a session that this service created or returned."""
+
+
+@dataclass(slots=True)
+class ApartRun:
+    """What came of a run in a session of its own."""
+
+    content: types.Content | None = None
+    """What was said last."""
+    grounding_metadata: Any = None
+    """What the last event was grounded on."""
+    output: Any = None
+    """What the root handed on."""
+    questions: list[Question] = field(default_factory=list)
+    """What it waits for; nobody can answer it."""
+    shortfall: str | None = None
+    """Why it ended before its end, `None` when it didn't."""
+
+    @property
+    def is_whole(self) -> bool:
+        """It ran to its end."""
+        return not self.questions and self.shortfall is None
+
+
+class RunsApart(Protocol):
+    """Runs something in a session of its own, whose events nobody else sees; the runner offers it."""
+
+    async def __call__(
+        self, root: Any, message: types.Content, *, caller: Context, with_plugins: bool = True
+    ) -> ApartRun:
+        """Run to the end, or until a person is asked.
+
+        Args:
+            root: What runs.
+            message: What it is told.
+            caller: Who asks: the session begins with a copy of its state, and what the run writes to the state and
+                saves is the caller's in the end.
+            with_plugins: The runner's plugins see the run.
+        Raises:
+            Exception: what the run failed with.
+        """
