@@ -34,6 +34,7 @@ PATHS = st.sampled_from(["", "wf@1", "wf@1/me@1", "wf@1/bob@1", "wf@1/me@1/deep@
 @st.composite
 def events(draw: st.DrawFn) -> Event:
     """Draw an event of anybody, anywhere."""
+    waits = draw(st.sampled_from([True, False]))
     author = draw(st.sampled_from([ME, ME, "user", "bob"]))
     made = event(
         author,
@@ -44,11 +45,8 @@ def events(draw: st.DrawFn) -> Event:
         invocation_id=draw(st.sampled_from(["e-0", "e-1"])),
         partial=draw(st.sampled_from([None, None, True])),
     )
-    if made.get_function_calls() and draw(st.booleans()):
-        made = made.model_copy(
-            update={"long_running_tool_ids": {one.id for one in made.get_function_calls() if one.id}}
-        )
-    return made
+    called = {one.id for one in made.get_function_calls() if one.id}
+    return made.model_copy(update={"long_running_tool_ids": called}) if called and waits else made
 
 
 HISTORIES = st.lists(events(), max_size=12)
