@@ -116,22 +116,13 @@ def test_nothing_of_other_lanes_and_scopes_is_read(
     assert "SECRET" not in str(contents_for(reader, marked, newest, include))
 
 
-@given(HISTORIES, NEWEST)
-def test_the_input_is_the_last_word_of_others(history: list[Event], newest: Any) -> None:
-    """A node's input is the last user message that isn't a result or what its own run led to."""
-    if newest is None:
-        return
-    history = [one for one in history if one.author != "user" or one.invocation_id == "e-0"]
-    reader = Reader(ME, path="wf@1/me@1", invocation_id="e-1", is_beside=lambda path: True, began=0.0)
-    history = [one for one in history if one.node_info.path or one.invocation_id == "e-0" or one.author == ME]
-    words = [
-        [part.text for part in one.parts or ()]
-        for one in contents_for(reader, history, newest)
-        if one.role == "user" and not any(part.function_response for part in one.parts or ())
-    ]
-    own = [at for at, one in enumerate(history) if one.invocation_id == "e-1" and "me@1/deep" in one.node_info.path]
-    if not own:
-        assert words[-1] == ["input"]
+@given(READERS, HISTORIES, INCLUDE)
+def test_the_input_comes_last_when_a_node_begins(reader: Reader, history: list[Event], include: Any) -> None:
+    """Before a node's own run has said anything, its input is the last message, whatever was said before."""
+    earlier = [one for one in history if one.invocation_id == "e-0" or "me@1" not in one.node_info.path]
+    contents = contents_for(reader, earlier, types.Content(role="user", parts=[types.Part(text="input")]), include)
+    assert [part.text for part in contents[-1].parts or ()] == ["input"]
+    assert include == "default" or len(contents) == 1
 
 
 @given(st.text(alphabet=st.sampled_from("<>said \nSAID_instruction")), st.sampled_from(["said", "instruction"]))
