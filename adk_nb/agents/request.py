@@ -29,7 +29,7 @@ class Target:
 
 
 async def request_of(
-    agent: LlmAgent, ctx: Context, node_input: Any, model: BaseLlm, *, blocks: Sequence[str] = ()
+    agent: LlmAgent, ctx: Context, node_input: Any, model: BaseLlm, *, blocks: Sequence[str] = (), since: int = 0
 ) -> LlmRequest:
     """Return what an agent asks its model, without tools and without a shape for the answer.
 
@@ -39,6 +39,8 @@ async def request_of(
         node_input: Its input; in a chat, what the person said.
         model: Whom it asks.
         blocks: Further system text, after the agent's own: see `schema_hint` and `transfer_text`.
+        since: How many events of the session lie before the agent's run; an agent that reads only its own run isn't
+            slowed down by them.
     Raises:
         MissingVariableError: an instruction names a key that the state lacks.
     """
@@ -46,7 +48,9 @@ async def request_of(
     request = LlmRequest(model=model.model, config=settings_of(agent, ctx))
     reader = reader_of(agent, ctx, keeps_ids=getattr(model, "keeps_call_ids", False))
     newest = input_content(node_input)
-    request.contents = contents_for(reader, ctx.session.events, newest, agent.include_contents)
+    reads_own_run = reader.is_task or (agent.mode == "single_turn" and agent.include_contents == "none")
+    events = ctx.session.events[since:] if since and reads_own_run else ctx.session.events
+    request.contents = contents_for(reader, events, newest, agent.include_contents)
     beside: list[types.Content] = [one.model_copy(deep=True) for one in ctx.run_config.model_input_context or ()]
     static = getattr(agent, "static_instruction", None)
     text = await instruction_text(agent.instruction, look)

@@ -41,6 +41,7 @@ class Talk:
         self._input = node_input
         self._tools = OwnTools(agent, ctx)
         self._standing = Standing(ctx.node_path, ctx.isolation_scope)
+        self._since = len(ctx.session.events) if ctx.is_first_try else 0
         if not ctx.is_first_try:
             for event in ctx.session.events:
                 if event.invocation_id == ctx.invocation_id:
@@ -72,7 +73,7 @@ class Talk:
     async def _step(self) -> AsyncGenerator[Event, None]:
         """Ask the model once."""
         agent = self._agent
-        request = await request_of(agent, self._ctx, self._input, agent.canonical_model)
+        request = await request_of(agent, self._ctx, self._input, agent.canonical_model, since=self._since)
         if agent.output_schema is not None:
             request.set_output_schema(agent.output_schema)
         await self._tools.tell(request)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from google.genai import types
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adk_nb.agents import Agent, ReadonlyContext
 from adk_nb.agents.instructions import fill, inject_session_state
+from adk_nb.artifacts import InMemoryArtifactService
 from adk_nb.errors import ConfigurationError, DataError, MissingVariableError
+from adk_nb.runners import Runner
+from adk_nb.sessions import InMemorySessionService
 from adk_nb.testing import ScriptedModel
 from tests.agents.asking import run
 
@@ -59,12 +64,53 @@ def test_missing_key_is_named_before_the_model_is_asked() -> None:
     assert model.requests == []
 
 
-def test_artifacts_need_their_service() -> None:
-    """A place for an artifact is refused before the model is asked, with what to do instead."""
+def with_artifacts(agent: Agent, service: Any, **artifacts: types.Part) -> Exception | None:
+    """Ask an agent in a session that has artifacts; return what the run failed with."""
+
+    async def test() -> Exception | None:
+        sessions = InMemorySessionService()
+        runner = Runner(app_name="x", node=agent, session_service=sessions, artifact_service=service)
+        session = await sessions.create_session(app_name="x", user_id="u")
+        where = {"app_name": "x", "user_id": "u", "session_id": session.id}
+        for name, part in artifacts.items():
+            await service.save_artifact(**where, filename=f"{name}.txt", artifact=part)
+        hello = types.Content(role="user", parts=[types.Part(text="hello")])
+        try:
+            async for _ in runner.run_async(user_id="u", session_id=session.id, new_message=hello):
+                pass
+        except Exception as error:  # noqa: BLE001  # any error of the run under test is part of its outcome
+            return error
+        return None
+
+    return asyncio.run(test())
+
+
+def test_artifacts_are_filled_in() -> None:
+    """A place for an artifact gets the text of its newest version, or of its bytes; braces in it stay."""
+    model = ScriptedModel(["ok"])
+    agent = Agent(name="a", model=model, instruction="{artifact.a.txt}|{artifact.b.txt}|{artifact.none.txt?}|")
+    data = types.Part(inline_data=types.Blob(data="zwölf".encode(), mime_type="text/plain"))
+    assert with_artifacts(agent, InMemoryArtifactService(), a=types.Part(text="say {k}"), b=data) is None
+    assert model.requests[0].system.startswith("say {k}|zwölf||")
+
+
+@pytest.mark.parametrize(
+    ("template", "service", "kind", "words"),
+    [
+        ("{artifact.none.txt}", InMemoryArtifactService(), MissingVariableError, "{artifact.none.txt?}"),
+        ("{artifact.none.txt?}", None, ConfigurationError, "artifact_service="),
+        ("{artifact.png.txt}", InMemoryArtifactService(), ConfigurationError, "image/png"),
+    ],
+    ids=["missing", "no service", "no text"],
+)
+def test_artifacts_that_cant_be_filled_in(template: str, service: Any, kind: type[Exception], words: str) -> None:
+    """A missing artifact, a missing service and a picture are refused before the model is asked."""
     model = ScriptedModel([])
-    turns = run(Agent(name="a", model=model, instruction="Read {artifact.notes.txt}."))
-    assert isinstance(turns.error, ConfigurationError)
-    assert "artifact_service=" in str(turns.error)
+    png = types.Part(inline_data=types.Blob(data=b"\xff\xd8", mime_type="image/png"))
+    artifacts = {} if service is None else {"png": png}
+    error = with_artifacts(Agent(name="a", model=model, instruction=f"Read {template}."), service, **artifacts)
+    assert isinstance(error, kind)
+    assert words in str(error)
     assert model.requests == []
 
 
