@@ -11,10 +11,24 @@ if TYPE_CHECKING:
     from adk_nb.agents.context import Context
     from adk_nb.agents.invocation_context import InvocationContext
     from adk_nb.agents.llm_agent import Agent, LlmAgent
+    from adk_nb.agents.loop_agent import LoopAgent
+    from adk_nb.agents.parallel_agent import ParallelAgent
     from adk_nb.agents.readonly_context import ReadonlyContext
     from adk_nb.agents.run_config import RunConfig
+    from adk_nb.agents.sequential_agent import SequentialAgent
 
-__all__ = ["Agent", "BaseAgent", "Context", "InvocationContext", "LlmAgent", "ReadonlyContext", "RunConfig"]
+__all__ = [
+    "Agent",
+    "BaseAgent",
+    "Context",
+    "InvocationContext",
+    "LlmAgent",
+    "LoopAgent",
+    "ParallelAgent",
+    "ReadonlyContext",
+    "RunConfig",
+    "SequentialAgent",
+]
 
 # Loaded when first named: the workflow room needs some of these modules before an agent can be loaded.
 _HOMES = {
@@ -23,8 +37,11 @@ _HOMES = {
     "Context": "adk_nb.agents.context",
     "InvocationContext": "adk_nb.agents.invocation_context",
     "LlmAgent": "adk_nb.agents.llm_agent",
+    "LoopAgent": "adk_nb.agents.loop_agent",
+    "ParallelAgent": "adk_nb.agents.parallel_agent",
     "ReadonlyContext": "adk_nb.agents.readonly_context",
     "RunConfig": "adk_nb.agents.run_config",
+    "SequentialAgent": "adk_nb.agents.sequential_agent",
 }
 
 __getattr__, __dir__ = loaded_when_used(__name__, _HOMES)

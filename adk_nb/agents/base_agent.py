@@ -10,11 +10,13 @@ from typing import Any, ClassVar, Self
 from google.genai import types
 from pydantic import Field, PrivateAttr, field_validator
 
+from adk_nb.agents.agent_invocation import AgentInvocation
 from adk_nb.agents.callbacks import Callbacks, check_callbacks, first_answer
 from adk_nb.errors import ConfigurationError, one_of
 from adk_nb.events.event import Event, content_text
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.description import Kind
+from adk_nb.workflow.invocation import InvocationContext
 from adk_nb.workflow.nodes import BaseNode
 
 
@@ -68,6 +70,8 @@ class BaseAgent(BaseNode):
 
     kind: ClassVar[Kind] = "agent"
     speaks_as_itself: ClassVar[bool] = True
+    keeps_checkpoints: ClassVar[bool] = False
+    """A resumable app says with an event that a run of it has ended."""
     _fixed_fields: ClassVar[frozenset[str]] = frozenset({"sub_agents"})
     """Fields that can't be assigned once the agent is built, since other things were made from them."""
 
@@ -205,6 +209,65 @@ class BaseAgent(BaseNode):
         copy._rebuild()
         return copy
 
+    async def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
+        """Run this agent below the one whose `_run_async_impl` calls it, and give its events.
+
+        They are stored by then; yielding them hands them on to those who listen above. After a pause or a crash an
+        agent that had finished gives the events that are stored, and isn't run again.
+
+        Args:
+            parent_context: What `_run_async_impl` was given, or a copy of it with another branch.
+        Raises:
+            ConfigurationError: it is something else.
+        """
+        if not isinstance(parent_context, AgentInvocation):
+            raise ConfigurationError(
+                f"{self.name}.run_async() got a {type(parent_context).__name__}: it runs inside the _run_async_impl of "
+                f"another agent, with the context given there. To run an agent by itself, use a Runner or run()."
+            )
+        async with contextlib.aclosing(parent_context.stream(self)) as events:
+            async for event in events:
+                yield event
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        raise NotImplementedError(
+            f"{type(self).__name__} has no _run_async_impl: override it with an async generator of events, or use an "
+            f"LlmAgent."
+        )
+        yield  # makes this an async generator, as overrides are
+
+    async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        view = AgentInvocation(self, ctx)
+        try:
+            async with contextlib.aclosing(self._run_async_impl(view)) as events:
+                async for event in events:
+                    if not view.is_told(event):
+                        yield event
+        except Exception as error:
+            cause = view.cause(error)
+            if cause is error:
+                raise
+            raise cause from None
+        if view.last_text is not None and not ctx.outcome.has_output and not ctx.interrupt_ids:
+            ctx.keep_output(view.last_text)
+
+    def as_node(self) -> BaseNode:
+        """Return what stands for this agent in a graph: one that runs others goes on from its start after an answer."""
+        return self._as_member()
+
+    def as_root(self) -> BaseNode:
+        """Return what a runner runs for this agent."""
+        return self._as_member()
+
+    def _as_member(self) -> BaseNode:
+        """Return what runs for this agent below another one, in the same conversation."""
+        is_node = type(self)._run_impl is not BaseAgent._run_impl
+        return self if is_node or self.rerun_on_resume else self.model_copy(update={"rerun_on_resume": True})
+
+    def _checkpoint(self, agent: str, run_id: str) -> dict[str, Any] | None:
+        """Return what a resumable app says of this agent when one below it begins; `None` for nothing."""
+        return None
+
     def _rebuild(self) -> None:
         """Make what is made from the fields anew, in a copy; override this where something is."""
 
@@ -255,8 +318,7 @@ class BaseAgent(BaseNode):
     def _reply_event(self, ctx: Context, content: types.Content) -> Event:
         """Return the event for what a callback says in place of the agent; its text is the agent's output."""
         if not ctx.outcome.has_output:
-            ctx.output = content_text(content)
-            ctx.outcome.is_published = True  # no output event follows: the run's record says what came out
+            ctx.keep_output(content_text(content))
         return Event(author=self.name, content=content)
 
 

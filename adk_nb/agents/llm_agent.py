@@ -182,6 +182,11 @@ class LlmAgent(BaseAgent):
             changes["include_contents"] = "none"
         return self.model_copy(update=changes)
 
+    def _as_member(self) -> LlmAgent:
+        if self.mode == "single_turn":
+            return self.as_node()
+        return self.model_copy(update={"rerun_on_resume": True, "mode": self.mode or "chat"})
+
     def as_root(self) -> LlmAgent:
         """Return the agent itself: as a root it talks with a person.
 

@@ -136,7 +136,7 @@ class Talk:
         if agent.mode == "single_turn":
             event.output = value
             event.node_info.message_as_output = True if agent.output_schema is None else None
-        elif "/" not in ctx.node_path:
+        elif "/" not in ctx.node_path or not self._agent.wait_for_output:
             # A reply to a person is no output event; the run's record still says what came out.
             ctx.output = value
             ctx.outcome.is_published = True

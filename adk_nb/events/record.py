@@ -123,6 +123,8 @@ class NodeRun:
     """Name of the limit that stopped it."""
     is_cut_short: bool = False
     """A branch at or below this run ended where it should not; `notes` say where and why."""
+    has_escalated: bool = False
+    """It, or a run below it, wanted the agents around to end, up to the nearest loop."""
 
     @property
     def is_finished(self) -> bool:

@@ -71,6 +71,7 @@ def whole_record() -> NodeRun:
             "first",
             "second",
         ),
+        has_escalated=True,
     )
 
 

@@ -12,8 +12,8 @@ from adk_nb.events.paths import child_branch, child_path
 from adk_nb.events.record import NodeRun, Status, open_ids
 from adk_nb.events.values import freeze, snapshot
 from adk_nb.workflow.build import build_node
-from adk_nb.workflow.context import ChildWish
 from adk_nb.workflow.nodes import BaseNode
+from adk_nb.workflow.place import ChildWish
 
 if TYPE_CHECKING:
     from adk_nb.workflow.execution import Execution
@@ -74,10 +74,19 @@ class ChildRuns:
             self.tasks.add(task)
         node = build_node(node_like)
         path = self._path(node, wish)
+        if wish.on_event is None:
+            return await self._run_at(path, node, wish)
+        listening = parent.engine.listening
+        for event in listening.told_before(parent.run.invocation_id, path):
+            await wish.on_event(event)
+        with listening.to(path, wish.on_event):
+            return await self._run_at(path, node, wish)
+
+    async def _run_at(self, path: str, node: BaseNode, wish: ChildWish) -> Any:
         recorded = self._recorded if self._recorded is not None else await self._read()
         child = self.done.get(path)
         if child is None and path in recorded and recorded[path].is_finished and not recorded[path].is_told:
-            return self._take_finished(recorded[path])
+            return self._take_finished(recorded[path], wish)
         if child is not None and path in self._pending:
             await self._end_of(path)
         else:
@@ -287,12 +296,14 @@ class ChildRuns:
             if any(one.state.wrote(key) or writers.get(key) == one.node_path for one in callers):
                 context.state[key] = snapshot(value)
 
-    def _take_finished(self, run: NodeRun) -> Any:
+    def _take_finished(self, run: NodeRun, wish: ChildWish) -> Any:
         """Return the output of a child that had finished before the parent began: nothing of it executes."""
         self._finished[run.path] = run
         if run.wrote and run.path not in self._taken:
             self._write_again(run)
         self._taken.add(run.path)
+        if wish.on_end is not None:
+            wish.on_end(run)
         return self._output(run)
 
     def _output(self, run: NodeRun) -> Any:
@@ -311,6 +322,8 @@ class ChildRuns:
 
     def _result(self, child: Execution, wish: ChildWish) -> Any:
         run, parent = child.run, self._parent
+        if wish.on_end is not None:
+            wish.on_end(run)
         if run.status is Status.COMPLETED:
             return self._output(run)
         if run.status is Status.WAITING:

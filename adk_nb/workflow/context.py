@@ -6,18 +6,20 @@ import asyncio
 import copy
 import functools
 import uuid
-from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
 from adk_nb.errors import WorkflowDataError
+from adk_nb.events.event import Event
 from adk_nb.events.event_actions import EventActions
 from adk_nb.events.record import NodeRun, Question
 from adk_nb.events.state import State
+from adk_nb.events.values import freeze
 from adk_nb.workflow.invocation import InvocationContext
+from adk_nb.workflow.place import ChildWish, Member, Outcome, Place
 from adk_nb.workflow.run_config import RunConfig
 from adk_nb.workflow.services import Services, newest_artifact
 from adk_nb.workflow.threads import Threads
@@ -28,67 +30,8 @@ if TYPE_CHECKING:
     from adk_nb.workflow.nodes import BaseNode
 
 
-@dataclass(slots=True)
-class Outcome:
-    """What a node's body has given so far."""
-
-    output: Any = None
-    has_output: bool = False
-    is_published: bool = False
-    """An event carries the output already, this node's or a child's."""
-    route: Any = None
-    is_route_sent: bool = True
-    """No route was set on the context that isn't in an event yet."""
-
-
-class ChildWish(NamedTuple):
-    """How a node wants one child to run; `Context.run_node` says what the fields mean."""
-
-    input: Any
-    use_as_output: bool = False
-    run_id: str | None = None
-    use_sub_branch: bool = False
-    override_branch: str | None = None
-    override_isolation_scope: str | None = None
-    raise_on_wait: bool = False
-    is_failure_final: bool = False
-    """A failure in the record counts as the child's result: it doesn't run again."""
-    may_begin: bool = True
-    """A child that has no record yet may begin; otherwise its caller stops where it waits."""
-
-
 _KEYS = uuid.UUID("8f0d9f0a-2f5c-4f6e-9a3b-6a1f6b1f7c11")
 """Names our keys apart from other people's version 5 UUIDs."""
-
-
-class Children(Protocol):
-    """How a context runs what is below its node; the engine provides it."""
-
-    isolation_scope: str | None
-    error: BaseException | None
-    """What the run failed with."""
-
-    @property
-    def above(self) -> Context | None:
-        """The context of the run that this one is a part of."""
-
-    def is_beside(self, path: str) -> bool:
-        """Say of another run of this invocation whether it wasn't over when this one began."""
-
-    is_fresh: bool
-    """Nothing was recorded of the run, or below it, before this process began it."""
-
-    def check_limits(self) -> None:
-        """Stop the run here if a limit is reached."""
-
-    async def run_child(self, node_like: Any, wish: ChildWish) -> Any:
-        """Run a child to its end and return its output."""
-
-    async def run_graph(self, graph: Graph, node_input: Any, max_concurrency: int | None) -> None:
-        """Run a graph to its end and make its output the node's own."""
-
-    def in_task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run a part of the node's body in a task that is stopped together with the body."""
 
 
 class ReadonlyContext:
@@ -151,18 +94,6 @@ class ReadonlyContext:
             ConfigurationError: the runner has no artifact service.
         """
         return await newest_artifact(self._invocation, filename)
-
-
-@dataclass(slots=True)
-class Place:
-    """Where and how one node runs, settled before its body starts."""
-
-    run: NodeRun
-    attempt: int
-    children: Children
-    state_check: Any = None
-    is_off_loop: bool = False
-    """Sync functions work in threads."""
 
 
 class Context(ToolCall, Services, ReadonlyContext):
@@ -430,6 +361,39 @@ class Context(ToolCall, Services, ReadonlyContext):
         """
         wish = ChildWish(item, use_sub_branch=True, is_failure_final=is_failure_final, may_begin=may_begin)
         return await self._place.children.run_child(node, wish)
+
+    async def run_member(
+        self,
+        node: Any,
+        node_input: Any = None,
+        *,
+        branch: str | None = None,
+        on_event: Callable[[Event], Awaitable[None]] | None = None,
+    ) -> Member:
+        """Run an agent below this one as a member of the same conversation; template agents are written with it.
+
+        Args:
+            node: What runs.
+            node_input: Its input; `None` for what the conversation says.
+            branch: Its lane; `None` for this node's own.
+            on_event: Awaited with each of its events; of one that finished before, with those that are stored.
+        Raises:
+            DynamicNodeFailError: it failed.
+            NodeInterruptedError: it waits for a person.
+        """
+        ends: list[NodeRun] = []
+        wish = ChildWish(node_input, override_branch=branch, raise_on_wait=True, on_event=on_event, on_end=ends.append)
+        output = await self._place.children.run_child(node, wish)
+        return Member(output, ends[0].has_escalated)
+
+    def keep_output(self, value: Any) -> None:
+        """Hand on a value that the node's messages have said already: no output event follows."""
+        self.output = freeze(value, f"output of {self.agent_name!r}")
+        self.outcome.is_published = True
+
+    async def stop_tasks(self, tasks: Iterable[asyncio.Task[None]]) -> None:
+        """Stop parts of the node's body that `in_task` began, and the children that run in them."""
+        await self._place.children.stop(tasks)
 
     def in_task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run a part of the node's body in a task of its own, which is stopped together with the body."""

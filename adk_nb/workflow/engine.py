@@ -19,13 +19,15 @@ from adk_nb.events.read_only import thawed
 from adk_nb.events.record import ENDED, NodeRun, Status
 from adk_nb.events.values import snapshot
 from adk_nb.workflow.checkpoints import Checkpoints
-from adk_nb.workflow.context import Context, Place
+from adk_nb.workflow.context import Context
 from adk_nb.workflow.decide import Command, Ended, decide, find_ready
 from adk_nb.workflow.execution import Execution
 from adk_nb.workflow.failures import first_child_failure, origin, own_failure, said
 from adk_nb.workflow.graph_run import kept
 from adk_nb.workflow.invocation import InvocationContext
+from adk_nb.workflow.listening import Listening
 from adk_nb.workflow.nodes import BaseNode
+from adk_nb.workflow.place import Place
 from adk_nb.workflow.ports import RunLog
 from adk_nb.workflow.publish import Review, enrich, enrich_reviewed, is_empty
 from adk_nb.workflow.retry import next_delay_s
@@ -65,6 +67,7 @@ class Engine:
         self.invocation = invocation
         self.log = log
         self.deliver = deliver
+        self.listening = Listening(self)
         self.on_run = on_run
         self.review = review
         self.checkpoints = Checkpoints(self._publish) if writes_checkpoints else None

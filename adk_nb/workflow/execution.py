@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adk_nb.errors import NodeInterruptedError
 from adk_nb.events.record import NodeRun
 from adk_nb.workflow.child_runs import ChildRuns
-from adk_nb.workflow.context import ChildWish, Context
+from adk_nb.workflow.context import Context
 from adk_nb.workflow.graph import Graph
 from adk_nb.workflow.graph_run import GraphRun
 from adk_nb.workflow.nodes import BaseNode
+from adk_nb.workflow.place import ChildWish
 
 if TYPE_CHECKING:
     from adk_nb.workflow.engine import Engine
@@ -137,6 +138,10 @@ class Execution:
         if self.children is None:
             self.children = ChildRuns(self)
         return self.children.in_task(work)
+
+    async def stop(self, tasks: Iterable[asyncio.Task[None]]) -> None:
+        """Stop parts of the body and the children that run in them."""
+        await self.engine.stopping.stop(tasks)
 
     async def run_graph(self, graph: Graph, node_input: Any, max_concurrency: int | None) -> None:
         """Run the graph that this node holds; leaves by return, failure or the signal that it waits."""

@@ -41,6 +41,10 @@ class InvocationContext:
         self.invocation_id = invocation_id
         self.session = session
         self.root = root
+        self.agent: Any = root
+        """The agent that looks at it; the root unless an agent was handed its own look."""
+        self.branch: str | None = None
+        """The lane of that agent, `None` for the trunk."""
         self.user_content = user_content
         self.run_config = run_config or RunConfig()
         self.allowance = Allowance(self.run_config.limits, self.run_config.prices)

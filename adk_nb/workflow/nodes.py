@@ -53,6 +53,8 @@ class BaseNode(Written):
     """The engine asks `call` for one value instead of iterating `run`."""
     tells_silence: ClassVar[bool] = False
     """A body that returns an empty event tells with it that it is done, instead of saying nothing."""
+    ends_on_escalation: ClassVar[bool] = False
+    """It ends when something below it escalates, and what is above it goes on."""
     speaks_as_itself: ClassVar[bool] = False
     """Events carry the node's own name as author, not the name of its workflow."""
     is_silent: ClassVar[bool] = False

@@ -109,6 +109,8 @@ def _note(execution: Execution, context: Context, event: Event) -> None:
     outcome = context.outcome
     if event.actions.route is not None:
         outcome.route, outcome.is_route_sent = event.actions.route, True
+    if event.actions.escalate:
+        _note_escalation(execution)
     if event.usage_metadata is not None:
         context.get_invocation_context().allowance.note(event)
     if event.long_running_tool_ids:
@@ -128,6 +130,17 @@ def merged_actions(own: EventActions, pending: EventActions) -> EventActions:
         elif value is not None:
             fields[name] = value
     return EventActions.model_construct(**fields)
+
+
+def _note_escalation(execution: Execution) -> None:
+    """Mark the run and those above it, up to the nearest node that ends on it, which is the one to notice."""
+    one: Execution | None = execution
+    while one is not None:
+        if one is not execution and one.node.ends_on_escalation:
+            return
+        one.run.has_escalated = True
+        one.engine.store_later(one.run)
+        one = one.parent if one.graph is None else one.graph.holder
 
 
 def _note_output(execution: Execution, context: Context, event: Event) -> None:

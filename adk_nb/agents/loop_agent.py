@@ -1,0 +1,52 @@
+"""`LoopAgent`: agents one after the other, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Any, ClassVar
+
+from adk_nb.agents.agent_invocation import Membership
+from adk_nb.agents.base_agent import BaseAgent
+from adk_nb.workflow.context import Context
+
+
+class LoopAgent(BaseAgent):
+    """Run `sub_agents` in turn until one of them, or something below one, escalates.
+
+    A call of the tool `exit_loop` escalates, and so does an event with `actions.escalate`. It ends this loop at once,
+    and not those around it. What was said last is the output. A `Workflow` with an edge that leads back does the same
+    with nodes of any kind.
+
+    Example:
+        >>> from adk_nb.agents import LlmAgent
+        >>> LoopAgent(name="refine", max_iterations=3, sub_agents=[LlmAgent(name="write")]).max_iterations
+        3
+    """
+
+    ends_on_escalation: ClassVar[bool] = True
+    keeps_checkpoints: ClassVar[bool] = True
+
+    rerun_on_resume: bool = True
+    max_iterations: int | None = None
+    """How often the sub-agents run, at most; `None` means no limit, and 0 or less that they don't run."""
+
+    async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        output = await self._rounds(ctx, node_input)
+        if output is not None:
+            ctx.keep_output(output)
+        return
+        yield  # makes this an async generator, as the node contract wants
+
+    async def _rounds(self, ctx: Context, node_input: Any) -> Any:
+        output, done = None, 0
+        while self.sub_agents and (self.max_iterations is None or done < self.max_iterations):
+            for agent in self.sub_agents:
+                member = await ctx.run_member(Membership(agent), node_input)
+                node_input, output = None, member.output
+                if member.has_escalated:
+                    return output
+            done += 1
+        return output
+
+    def _checkpoint(self, agent: str, run_id: str) -> dict[str, Any]:
+        return {"current_sub_agent": agent, "times_looped": int(run_id) - 1}
