@@ -12,6 +12,7 @@ from adk_nb.lazy import loaded_when_used
 if TYPE_CHECKING:
     from adk_nb.agents import Agent
     from adk_nb.events import Event
+    from adk_nb.models.tapes import record, replay
     from adk_nb.models.use import use_model
     from adk_nb.notebook.calculator_view import calculator
     from adk_nb.notebook.display import show
@@ -35,6 +36,8 @@ _HOMES = {
     "__version__": "adk_nb.version",
     "calculator": "adk_nb.calculator",  # a room that can be called
     "configure": "adk_nb.notebook.settings",
+    "record": "adk_nb.models.tapes",
+    "replay": "adk_nb.models.tapes",
     "run": "adk_nb.notebook.starts",
     "run_sync": "adk_nb.notebook.starts",
     "show": "adk_nb.notebook.display",
@@ -52,6 +55,8 @@ __all__ = [
     "__version__",
     "calculator",
     "configure",
+    "record",
+    "replay",
     "run",
     "run_sync",
     "show",

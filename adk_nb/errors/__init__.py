@@ -16,6 +16,8 @@ AdkNbError
 │   │       ├── EmptyAnswerError
 │   │       ├── InvalidAnswerError
 │   │       └── MalformedCallError
+│   ├── TapeError
+│   │   └── TapeMissError
 │   ├── MissingVariableError (KeyError)
 │   ├── InputValidationError
 │   ├── NotFoundError
@@ -49,7 +51,14 @@ from typing import Any
 
 
 class AdkNbError(Exception):
-    """Base of every error that adk_nb raises on purpose."""
+    """Base of every error that adk_nb raises on purpose.
+
+    Attributes:
+        is_worth_another_try: Trying the same again may go well; where it can't, a `RetryConfig` that names no
+            exceptions doesn't try.
+    """
+
+    is_worth_another_try = True
 
 
 class ConfigurationError(AdkNbError, ValueError):
@@ -66,6 +75,8 @@ class WorkflowConfigurationError(ConfigurationError):
 
 class MissingApiKeyError(ConfigurationError):
     """A hosted model was asked without an API key."""
+
+    is_worth_another_try = False
 
 
 class DataError(AdkNbError, ValueError):
@@ -103,6 +114,8 @@ class UnusableAnswerError(ModelAnswerError):
 class BlockedAnswerError(UnusableAnswerError):
     """The provider's filter refused the prompt or the answer; asking the same again is refused again."""
 
+    is_worth_another_try = False
+
 
 class EmptyAnswerError(UnusableAnswerError):
     """The answer holds no word, for instance because thinking used up the output limit."""
@@ -120,6 +133,17 @@ class ModelConnectionError(AdkNbError, ConnectionError):
     """The model's server could not be reached, broke off, or sent something that isn't an answer."""
 
     status = "CONNECTION_FAILED"
+
+
+class TapeError(DataError):
+    """A tape of model calls can't be read, or holds an error that can't be raised as it was."""
+
+
+class TapeMissError(TapeError):
+    """A model was asked for something that isn't on the tape; no model was asked in its place."""
+
+    status = "TAPE_MISS"
+    is_worth_another_try = False
 
 
 class MissingVariableError(DataError, KeyError):
@@ -301,6 +325,8 @@ __all__ = [
     "SessionStoreError",
     "StaleSessionError",
     "StateSchemaError",
+    "TapeError",
+    "TapeMissError",
     "ToolArgumentsError",
     "UnusableAnswerError",
     "WorkflowConfigurationError",

@@ -1,4 +1,4 @@
-"""Talk to a language model: the contract for models, the registry of names, Gemini, and one switch for all agents."""
+"""Talk to a language model: the contract, the registry of names, Gemini, tapes, and one switch for all agents."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from adk_nb.models.base_llm import BaseLlm, LlmCapabilities
 from adk_nb.models.llm_request import LlmRequest
 from adk_nb.models.llm_response import LlmResponse
 from adk_nb.models.registry import LLMRegistry
+from adk_nb.models.tapes import record, replay
 from adk_nb.models.use import current_model, use_model
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ __all__ = [
     "LlmRequest",
     "LlmResponse",
     "current_model",
+    "record",
+    "replay",
     "use_model",
 ]
 

@@ -10,6 +10,7 @@ from adk_nb.models.base_llm import BaseLlm
 from adk_nb.models.call_log import Caller, call_log
 from adk_nb.models.llm_request import LlmRequest
 from adk_nb.models.llm_response import LlmResponse
+from adk_nb.models.tapes import current_tape
 
 
 async def ask_model(
@@ -23,10 +24,17 @@ async def ask_model(
         stream: Whether pieces with `partial=True` come before the whole answer.
         caller: Who asks; `None` for code outside of any run.
     """
-    call = call_log.begin(caller or Caller(request.agent_name), model.model, request, stream=stream)
+    asking = caller or Caller(request.agent_name)
+    call = call_log.begin(asking, model.model, request, stream=stream)
+    tape = current_tape()
+    if tape is None:
+        spoken = model.generate_content_async(request, stream=stream)
+    else:
+        spoken = tape.ask(model, request, stream=stream, caller=asking)
+        call.source = tape.source
     began = time.perf_counter()
     try:
-        async with contextlib.aclosing(model.generate_content_async(request, stream=stream)) as responses:
+        async with contextlib.aclosing(spoken) as responses:
             async for response in responses:
                 if not response.partial:
                     call.heard(response)

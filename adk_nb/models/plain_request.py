@@ -67,7 +67,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, enum.Enum):
         return _plain(value.value)
     if isinstance(value, (bytes, bytearray)):
-        return base64.b64encode(value).decode()
+        return base64.urlsafe_b64encode(value).decode()
     if isinstance(value, BaseModel):
         return {name: _plain(inner) for name, inner in _given(value)}
     if isinstance(value, Mapping):

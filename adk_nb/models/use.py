@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar, Token
-from types import TracebackType
-
 from adk_nb.errors import ConfigurationError
 from adk_nb.models.base_llm import BaseLlm
 from adk_nb.models.registry import LLMRegistry
+from adk_nb.models.switch import Switch, Switched
 
-_UNSET = object()
-_in_block: ContextVar[object] = ContextVar("adk_nb_model", default=_UNSET)
-_everywhere: list[BaseLlm | None] = [None]
+_switch: Switch[BaseLlm] = Switch("model")
 
 
-class use_model:  # a verb: a call, or `with use_model(...)`
+class use_model(Switched[BaseLlm]):  # a verb: a call, or `with use_model(...)`
     """Let every agent ask `model`, whatever model it names itself.
 
     Called plainly it holds in the whole process until `use_model(None)`. In a `with` block it holds only for what the
@@ -35,26 +31,16 @@ class use_model:  # a verb: a call, or `with use_model(...)`
 
     def __init__(self, model: BaseLlm | str | None) -> None:
         self.model = as_model(model)
-        self._before = _everywhere[0]
-        self._tokens: list[Token[object]] = []
-        _everywhere[0] = self.model
+        super().__init__(_switch, self.model)
 
     def __enter__(self) -> BaseLlm | None:
-        if not self._tokens and _everywhere[0] is self.model:
-            _everywhere[0] = self._before
-        self._tokens.append(_in_block.set(self.model))
+        self._enter()
         return self.model
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        _in_block.reset(self._tokens.pop())
 
 
 def current_model() -> BaseLlm | None:
     """Return the model that `use_model` put in charge here, `None` when agents ask their own."""
-    chosen = _in_block.get()
-    return chosen if isinstance(chosen, BaseLlm) else None if chosen is None else _everywhere[0]
+    return _switch.current()
 
 
 def as_model(model: BaseLlm | str | None) -> BaseLlm | None:

@@ -40,7 +40,8 @@ class RetryConfig(Written):
     jitter: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """Share of the wait that is added or taken away at random; 0 waits exactly, `None` means 1."""
     exceptions: Sequence[str | type[BaseException]] | None = None
-    """Classes or class names of errors worth another try, subclasses included, kept as names; `None` means all."""
+    """Classes or class names of errors worth another try, subclasses included, kept as names; `None` means all but
+    those that would come again, such as a blocked answer."""
 
     @field_validator("exceptions", mode="before")
     @classmethod
@@ -74,7 +75,10 @@ def next_delay_s(config: RetryConfig | None, attempt: int, error: BaseException)
     attempts = DEFAULT_ATTEMPTS if config.max_attempts is None else config.max_attempts
     if attempt >= attempts:
         return None
-    if config.exceptions is not None:
+    if config.exceptions is None:
+        if not getattr(error, "is_worth_another_try", True):
+            return None
+    else:
         names = {kind.__name__ for kind in type(error).__mro__ if kind is not object}
         if names.isdisjoint(config.exceptions):
             return None
