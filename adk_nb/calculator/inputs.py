@@ -75,6 +75,65 @@ def checked_total(name: str, value: object) -> int | float:
     return _amount(name, value)
 
 
+def checked_amount(name: str, value: object, unit: str = "tokens") -> float:
+    """Accept an amount as a float: finite, 0 or more; `unit` is what the refusal calls it.
+
+    Example:
+        >>> checked_amount("shared_reasoning", 1429)
+        1429.0
+    """
+    return float(_amount(name, value, unit))
+
+
+def checked_fraction(name: str, value: object) -> float:
+    """Accept a share or a chance, from 0 to 1.
+
+    Example:
+        >>> checked_fraction("detection", 1)
+        1.0
+    """
+    return _fraction(name, value)
+
+
+def checked_count(name: str, value: object) -> int:
+    """Accept a whole number of things, 1 or more.
+
+    Example:
+        >>> checked_count("most_attempts", 3)
+        3
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ConfigurationError(f"{name} must be a whole number, 1 or more, such as 3; found {value!r}.")
+    return int(value)
+
+
+def checked_shape(value: object) -> float:
+    """Accept how mistakes depend on each other: 1 for not at all, below 1 when later steps are safer, 0.1 to 3.
+
+    Example:
+        >>> checked_shape(0.6)
+        0.6
+    """
+    number = _as_float(value)
+    if number is None or not 0.1 <= number <= 3:
+        raise ConfigurationError(
+            f"dependence must be a number from 0.1 to 3, with 1 for independent mistakes; found {value!r}."
+        )
+    return number
+
+
+def checked_flag(name: str, value: object) -> bool:
+    """Accept yes or no.
+
+    Example:
+        >>> checked_flag("closing_call", True)
+        True
+    """
+    if not isinstance(value, bool):
+        raise ConfigurationError(f"{name} must be True or False; found {value!r}.")
+    return value
+
+
 def _whole(name: str, allowed: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
         raise ConfigurationError(f"{name} must be {allowed}; found {value!r}.")
@@ -88,10 +147,10 @@ def _fraction(name: str, value: object) -> float:
     return number
 
 
-def _amount(name: str, value: object) -> int | float:
+def _amount(name: str, value: object, unit: str = "tokens") -> int | float:
     number = _as_float(value)
     if number is None or not 0 <= number < math.inf:
-        raise ConfigurationError(f"{name} must be a finite number of tokens, 0 or more; found {value!r}.")
+        raise ConfigurationError(f"{name} must be a finite number of {unit}, 0 or more; found {value!r}.")
     return int(value) if isinstance(value, Integral) else number
 
 
