@@ -8,12 +8,17 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from make import find_chromium
 
 # A key in the environment would make tests ask a real model. Kernels that tests start inherit this environment.
 for _name in ("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "ADK_NB_SESSIONS"):
     os.environ.pop(_name, None)
+
+# Rules are about values; how fast a busy machine draws and checks them is none.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 @pytest.hookimpl(trylast=True)
