@@ -10,6 +10,7 @@ from typing import Any, Literal
 import pydantic_core
 from google.genai import types
 
+from adk_nb.agents.broken_turns import broken_turns
 from adk_nb.agents.pairing import OWN_ID_PREFIX, is_said, paired
 from adk_nb.agents.quoting import PREAMBLE, quoted
 from adk_nb.events.credential_request import REQUEST_CREDENTIAL
@@ -49,12 +50,13 @@ class Reader:
 
 @dataclass(slots=True)
 class _Line:
-    """One message of the conversation, with the event it comes from; none for the reader's input."""
+    """One message of the conversation, with the event it comes from; none for the reader's input and for remarks."""
 
     event: Event | None
     role: str
     parts: Sequence[types.Part]
     is_quoted: bool = False
+    is_remark: bool = False
 
     def content(self) -> types.Content:
         """The message, which may be the event's own."""
@@ -68,7 +70,7 @@ class _Line:
     def begins_turn(self) -> bool:
         """Someone else said something that is neither a hand-over nor a posted tool result."""
         if self.event is None:
-            return True
+            return not self.is_remark
         if self.event.author == "user" and not self.is_quoted:
             return not any(part.function_response for part in self.parts)
         if not self.is_quoted:
@@ -121,6 +123,7 @@ def contents_for(
     seen = visible_events(events)
     callers = {call.id: event.author for event in seen for call in event.get_function_calls() if call.id}
     before, own = _heard(reader, seen, callers)
+    before = _with_remarks(before, broken_turns(seen, reader.invocation_id))
     lines = _with_input(reader, before, own, newest)
     if include_contents == "none":
         lines = lines[max((at for at, line in enumerate(lines) if line.begins_turn), default=0) :]
@@ -228,6 +231,20 @@ def _called_with(reader: Reader, event: Event, parts: list[types.Part]) -> list[
     if not any(part.function_call and part.function_call.id in ids for part in parts):
         return parts
     return [part for part in parts if not part.function_call or part.function_call.id in ids]
+
+
+def _with_remarks(lines: list[_Line], broken: dict[str, str]) -> list[_Line]:
+    """Say behind each turn that wasn't finished that it is closed."""
+    if not broken:
+        return lines
+    last = {line.event.invocation_id: at for at, line in enumerate(lines) if line.event is not None}
+    remarks = {last[turn]: said for turn, said in broken.items() if turn in last}
+    remarked = []
+    for at, line in enumerate(lines):
+        remarked.append(line)
+        if at in remarks:
+            remarked.append(_Line(None, "user", [types.Part(text=remarks[at])], is_remark=True))
+    return remarked
 
 
 def _with_input(reader: Reader, before: list[_Line], own: list[_Line], newest: types.Content | None) -> list[_Line]:

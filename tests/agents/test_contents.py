@@ -314,3 +314,40 @@ def test_a_called_agent_does_not_read_what_was_called_beside_it() -> None:
     (said,) = read(calls, path="boss@1/me@1", branch="me@c1")
     assert "called tool me" in said
     assert "secret" not in said
+
+
+CLOSED = "and is closed: take it up again only when asked to.]"
+
+
+@pytest.mark.parametrize(
+    ("ending", "what"),
+    [
+        ([Event(author=ME, invocation_id="e-0", error_code="ValueError", error_message="no")], "failed (ValueError)"),
+        ([Event(author=ME, invocation_id="e-0", error_code="INVOCATION_ABORTED")], "was stopped"),
+        ([me(call("b", "2"), invocation_id="e-0")], "broke off"),
+    ],
+    ids=["failed", "stopped", "killed"],
+)
+def test_a_turn_that_was_not_finished_is_closed(ending: list[Event], what: str) -> None:
+    """What an earlier turn left open is left out, and one line behind it says that the turn is closed."""
+    start = [user("long job", invocation_id="e-0"), me(call("a", "1"), invocation_id="e-0")]
+    start.append(me(result("a", "1", 1), invocation_id="e-0"))
+    told = ["user: long job", "model: a#1()", "user: a#1=1"]
+    said = read(*start, *ending, user("capital?"))
+    assert said == [*told, f"user: [The turn above {what} {CLOSED}", "user: capital?"]
+    assert read(*start, *ending, user("capital?"), include="none") == ["user: capital?"]
+    assert read(*start, *ending, user("go on"), me("done", invocation_id="e-0"), user("thanks"))[:3] == told
+
+
+def test_a_failed_turn_that_was_finished_later_is_as_any_other() -> None:
+    """Once the turn was gone on with to its end, nothing is said of its failure, nor of the present turn's."""
+    failure = Event(author=ME, invocation_id="e-0", error_code="ValueError")
+    said = read(user("job", invocation_id="e-0"), failure, me("done", invocation_id="e-0"), user("thanks"))
+    assert said == ["user: job", "model: done", "user: thanks"]
+    assert read(user("job"), Event(author=ME, invocation_id="e-1", error_code="ValueError")) == ["user: job"]
+
+
+def test_a_turn_that_waits_for_somebody_is_not_closed() -> None:
+    """A turn with an open question has neither failed nor broken off."""
+    asks = me(call("adk_request_input", "q"), invocation_id="e-0", long_running_tool_ids={"q"})
+    assert read(me("so", call("ask", "1"), invocation_id="e-0"), asks, user("hi")) == ["model: so", "user: hi"]
