@@ -14,7 +14,7 @@ from adk_nb.agents.callbacks import Callbacks, check_callbacks
 from adk_nb.agents.instructions import Instruction
 from adk_nb.agents.output_schema import check_schema
 from adk_nb.agents.own_tools import ToolLike, as_tool, check_tools
-from adk_nb.agents.settings import check_settings, unknown_argument
+from adk_nb.agents.settings import check_planner, check_settings, unknown_argument
 from adk_nb.agents.talk import Talk
 from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import Event, content_text, new_id
@@ -67,6 +67,8 @@ class LlmAgent(BaseAgent):
     include_contents: Literal["default", "none"] = "default"
     """`default` shows the model the conversation so far, `none` only the present turn. An agent in a workflow sees only
     its input unless `default` is given on purpose."""
+    planner: Any = None
+    """Lets the model plan before it acts: a `BuiltInPlanner`, a `PlanReActPlanner`, or one of your own."""
     output_key: str | None = None
     """State key under which each reply is kept as well."""
     on_tool_error: Literal["raise", "tell_model"] = "raise"
@@ -117,6 +119,11 @@ class LlmAgent(BaseAgent):
     @classmethod
     def _check_own_callbacks(cls, value: Any, info: Any) -> Any:
         return check_callbacks(value, info.field_name)
+
+    @model_validator(mode="after")
+    def _check_planner(self) -> Self:
+        check_planner(self.name, self.planner, self.generate_content_config)
+        return self
 
     @field_validator("output_schema")
     @classmethod

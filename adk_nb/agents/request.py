@@ -13,6 +13,8 @@ from adk_nb.agents.instructions import instruction_text
 from adk_nb.agents.quoting import state_note
 from adk_nb.models.base_llm import BaseLlm
 from adk_nb.models.llm_request import AGENT_LABEL, LlmRequest, copy_settings
+from adk_nb.models.llm_response import LlmResponse
+from adk_nb.planners.built_in_planner import BuiltInPlanner
 from adk_nb.workflow.context import Context, ReadonlyContext
 
 if TYPE_CHECKING:
@@ -65,10 +67,42 @@ async def request_of(
             beside.insert(0, state_note(text))
     if agent.mode != "single_turn":
         system.append(identity(agent))
-    request.append_instructions([*system, *blocks])
+    request.append_instructions([*system, *_plan(agent, look, request), *blocks])
     at = _newest_said(request.contents)
     request.contents = [*front, *request.contents[:at], *beside, *request.contents[at:]]
     return request
+
+
+def _plan(agent: LlmAgent, look: ReadonlyContext, request: LlmRequest) -> list[str]:
+    """Return what the agent's planner adds to the system text, and let it set up the request."""
+    planner = agent.planner
+    if planner is None:
+        return []
+    if isinstance(planner, BuiltInPlanner):
+        planner.apply_thinking_config(request)
+    else:
+        _show_thoughts(request.contents)
+    text = planner.build_planning_instruction(look, request)
+    return [text] if text else []
+
+
+def _show_thoughts(contents: list[types.Content]) -> None:
+    """Let the model read as text what a planner had made a thought: of thoughts, models read what they signed."""
+    for content in contents:
+        for part in content.parts or ():
+            if part.thought and not part.thought_signature:
+                part.thought = None
+
+
+def as_planned(agent: LlmAgent, ctx: Context, response: LlmResponse) -> LlmResponse:
+    """Return a response as the agent's planner reads it, the response itself where there is no planner."""
+    parts = response.content.parts if response.content is not None else None
+    if agent.planner is None or not parts or response.content is None:
+        return response
+    said = agent.planner.process_planning_response(ctx, [part.model_copy() for part in parts])
+    if said is None:
+        return response
+    return response.model_copy(update={"content": types.Content(role=response.content.role, parts=said)})
 
 
 def settings_of(agent: LlmAgent, ctx: Context) -> types.GenerateContentConfig:

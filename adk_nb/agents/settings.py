@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
+from typing import Any
 
 from google.genai import types
 
 from adk_nb.errors import ConfigurationError, one_of
+from adk_nb.planners.base_planner import BasePlanner
+from adk_nb.planners.built_in_planner import BuiltInPlanner
 
 # Settings of a request that an agent has fields of its own for.
 _OWN_FIELDS = {"system_instruction": "instruction", "response_schema": "output_schema"}
@@ -28,6 +32,27 @@ def check_settings(config: types.GenerateContentConfig | None) -> None:
     if config.http_options is not None and config.http_options.base_url is not None:
         raise ConfigurationError(
             "http_options.base_url can't be in generate_content_config: give model=Gemini(model=..., base_url=...)."
+        )
+
+
+def check_planner(agent: str, planner: Any, config: types.GenerateContentConfig | None) -> None:
+    """Refuse what isn't a planner, and warn of a setting that the planner overrules.
+
+    Raises:
+        ConfigurationError: it has not the methods of a planner.
+    """
+    if planner is None:
+        return
+    if not isinstance(planner, BasePlanner):
+        raise ConfigurationError(
+            f"Agent {agent!r} has planner={planner!r:.80}; allowed is a BasePlanner, for instance PlanReActPlanner()."
+        )
+    if isinstance(planner, BuiltInPlanner) and config is not None and config.thinking_config is not None:
+        warnings.warn(
+            f"Agent {agent!r} has a thinking_config both in generate_content_config and in its planner: the planner's "
+            f"counts; leave one of them out.",
+            UserWarning,
+            stacklevel=4,
         )
 
 

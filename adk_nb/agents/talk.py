@@ -13,7 +13,7 @@ from adk_nb.agents.asking import new_call_id
 from adk_nb.agents.function_calls import FunctionCalls
 from adk_nb.agents.model_call import ModelCall
 from adk_nb.agents.own_tools import OwnTools
-from adk_nb.agents.request import request_of
+from adk_nb.agents.request import as_planned, request_of
 from adk_nb.agents.standing import MadeCall, Standing
 from adk_nb.errors import UnusableAnswerError
 from adk_nb.events.event import Event, new_id
@@ -83,7 +83,7 @@ class Talk:
                 if response.partial:
                     yield said_event(self._agent.name, response, event_id, partial=True)
                 else:
-                    whole = response
+                    whole = as_planned(agent, self._ctx, response)
         tools = await self._tools.by_name()
         calls = [part.function_call for part in (whole.content and whole.content.parts) or () if part.function_call]
         if calls and tools:

@@ -1,6 +1,7 @@
 """Plugins: code that looks at, changes or stops every run of a runner, for logs, checks, redaction and caches."""
 
 from adk_nb.plugins.base_plugin import BasePlugin
+from adk_nb.plugins.global_instruction_plugin import GlobalInstructionPlugin
 from adk_nb.plugins.plugin_manager import PluginManager
 
-__all__ = ["BasePlugin", "PluginManager"]
+__all__ = ["BasePlugin", "GlobalInstructionPlugin", "PluginManager"]
