@@ -12,10 +12,13 @@ from pydantic import Field, PrivateAttr, field_validator
 
 from adk_nb.agents.agent_invocation import AgentInvocation
 from adk_nb.agents.callbacks import Callbacks, check_callbacks, first_answer
+from adk_nb.agents.lint import findings
+from adk_nb.agents.tree_description import describe_inside, describe_tree
 from adk_nb.errors import ConfigurationError, one_of
 from adk_nb.events.event import Event, content_text
 from adk_nb.workflow.context import Context
-from adk_nb.workflow.description import Kind
+from adk_nb.workflow.description import GraphDescription, Kind, NodeDescription
+from adk_nb.workflow.hints import Hint
 from adk_nb.workflow.invocation import InvocationContext
 from adk_nb.workflow.nodes import BaseNode
 
@@ -72,6 +75,10 @@ class BaseAgent(BaseNode):
     speaks_as_itself: ClassVar[bool] = True
     keeps_checkpoints: ClassVar[bool] = False
     """A resumable app says with an event that a run of it has ended."""
+    _runs_members: ClassVar[bool] = False
+    """It does nothing but run its sub-agents."""
+    _runs_in_order: ClassVar[bool] = False
+    """It runs them one after the other."""
     _fixed_fields: ClassVar[frozenset[str]] = frozenset({"sub_agents"})
     """Fields that can't be assigned once the agent is built, since other things were made from them."""
 
@@ -267,6 +274,41 @@ class BaseAgent(BaseNode):
     def _checkpoint(self, agent: str, run_id: str) -> dict[str, Any] | None:
         """Return what a resumable app says of this agent when one below it begins; `None` for nothing."""
         return None
+
+    def check(self) -> tuple[Hint, ...]:
+        """Return what is worth a look in this agent and all below it before they run; `()` when all is plain.
+
+        Each finding names an agent and says what to do; a drawing of the tree shows them, too.
+
+        Example:
+            >>> twins = BaseAgent(name="team", sub_agents=[BaseAgent(name="a"), BaseAgent(name="a")])
+            >>> twins.check()[0].text
+            "2 agents in this tree are called 'a', and a transfer or find_agent reaches only the first of them: ..."
+        """
+        return findings(self)
+
+    def describe(self) -> GraphDescription:
+        """Return the tree of this agent as plain data for drawings."""
+        return describe_tree(self)
+
+    def describe_node(self) -> NodeDescription:
+        """Return this agent as a part of a drawing; what it runs is inside."""
+        inner = describe_inside(self) if self.sub_agents else None
+        count = 0 if inner is not None else len(self._described_tools())
+        tools = f" · {count} tool{'s' * (count > 1)}" if count else ""
+        return NodeDescription(name=self.name, kind=self._drawn_as, detail=self.detail + tools, inner=inner)
+
+    @property
+    def _drawn_as(self) -> Kind:
+        return self.kind
+
+    def _described_tools(self) -> list[NodeDescription]:
+        """Return the agent's tools as parts of a drawing."""
+        return []
+
+    def _link_to(self, agent: BaseAgent) -> str:
+        """Return in one word how a sub-agent comes to run."""
+        return "runs"
 
     def _rebuild(self) -> None:
         """Make what is made from the fields anew, in a copy; override this where something is."""

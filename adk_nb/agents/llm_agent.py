@@ -12,10 +12,12 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 from adk_nb.agents.base_agent import BaseAgent
 from adk_nb.agents.callbacks import Callbacks, check_callbacks
 from adk_nb.agents.instructions import Instruction
+from adk_nb.agents.lint import tools_of
 from adk_nb.agents.output_schema import check_schema
 from adk_nb.agents.own_tools import ToolLike, as_tool, check_tools
 from adk_nb.agents.settings import check_planner, check_settings, unknown_argument
 from adk_nb.agents.talk import Talk
+from adk_nb.agents.tree_description import tool_description
 from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import Event, content_text, new_id
 from adk_nb.events.values import freeze
@@ -25,6 +27,7 @@ from adk_nb.models.use import as_model, current_model
 from adk_nb.tools.base_tool import BaseTool
 from adk_nb.tools.base_toolset import BaseToolset
 from adk_nb.workflow.context import Context
+from adk_nb.workflow.description import NodeDescription
 
 DEFAULT_MODEL = "gemini-3.5-flash"
 """What an agent asks that names no model."""
@@ -179,6 +182,13 @@ class LlmAgent(BaseAgent):
         """Name of the model."""
         model = self.model or LlmAgent._default_model
         return model if isinstance(model, str) else model.model
+
+    def _described_tools(self) -> list[NodeDescription]:
+        names = {agent.name for agent in self.sub_agents}
+        return [tool_description(tool) for tool in tools_of(self) if getattr(tool, "name", "") not in names]
+
+    def _link_to(self, agent: BaseAgent) -> str:
+        return {"task": "task", "single_turn": "call"}.get(getattr(agent, "mode", None) or "", "transfer")
 
     def as_node(self) -> LlmAgent:
         """Return a copy with what being a node of a workflow means for everything the author left open."""

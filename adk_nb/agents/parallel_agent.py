@@ -10,6 +10,7 @@ from adk_nb.agents.agent_invocation import Membership
 from adk_nb.agents.base_agent import BaseAgent
 from adk_nb.errors import NodeInterruptedError
 from adk_nb.workflow.context import Context
+from adk_nb.workflow.description import Kind
 
 
 class ParallelAgent(BaseAgent):
@@ -26,6 +27,7 @@ class ParallelAgent(BaseAgent):
     """
 
     keeps_checkpoints: ClassVar[bool] = True
+    _runs_members: ClassVar[bool] = True
 
     rerun_on_resume: bool = True
 
@@ -36,6 +38,15 @@ class ParallelAgent(BaseAgent):
             ctx.keep_output(output)
         return
         yield  # makes this an async generator, as the node contract wants
+
+    @property
+    def detail(self) -> str:
+        """How it runs its sub-agents, unless its description says more."""
+        return self.description or "side by side"
+
+    @property
+    def _drawn_as(self) -> Kind:
+        return "parallel"
 
     def _checkpoint(self, agent: str, run_id: str) -> dict[str, Any] | None:
         return None

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 from adk_nb.agents.agent_invocation import Membership
 from adk_nb.agents.base_agent import BaseAgent
 from adk_nb.workflow.context import Context
+from adk_nb.workflow.description import Kind
+from adk_nb.workflow.place import Member
 
 
 class SequentialAgent(BaseAgent):
@@ -24,20 +26,31 @@ class SequentialAgent(BaseAgent):
     """
 
     keeps_checkpoints: ClassVar[bool] = True
+    _runs_members: ClassVar[bool] = True
+    _runs_in_order: ClassVar[bool] = True
 
     rerun_on_resume: bool = True
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
-        output = None
+        member: Member | None = None
         for agent in self.sub_agents:
-            member = await ctx.run_member(Membership(agent), node_input)
-            node_input, output = None, member.output
+            member = await ctx.run_member(Membership(agent), node_input, after=member)
+            node_input = None
             if member.has_escalated:
                 break
-        if output is not None:
-            ctx.keep_output(output)
+        if member is not None and member.output is not None:
+            ctx.keep_output(member.output)
         return
         yield  # makes this an async generator, as the node contract wants
+
+    @property
+    def detail(self) -> str:
+        """How it runs its sub-agents, unless its description says more."""
+        return self.description or "one after the other"
+
+    @property
+    def _drawn_as(self) -> Kind:
+        return "workflow"
 
     def _checkpoint(self, agent: str, run_id: str) -> dict[str, Any]:
         return {"current_sub_agent": agent}

@@ -407,8 +407,10 @@ class RunFold:
             for seen, source in zip(known, run.sources, strict=True)
         ]
         if not sources and target in self._incoming:
-            start = _beside(target, START_NAME)
-            sources = [start] if any(edge.source == START_NAME for edge in self._incoming[target]) else []
+            # Nothing handed over to it: it is the first in its graph, or was started by the run that it is below.
+            above = self._place(parent_path(run.path))
+            first = [source for source, edge in self._incoming[target] if edge.source == START_NAME or source == above]
+            sources = first[:1]
         for source in sources:
             self._take_edge(source, target)
 
@@ -420,9 +422,8 @@ class RunFold:
 
     def _guess_edge(self, path: str, node: str) -> None:
         """Without a record: the edges that lead here from what has run and whose label was given."""
-        for edge in self._incoming.get(node, ()):
-            source = _beside(node, edge.source)
-            if edge.source == START_NAME:
+        for source, edge in self._incoming.get(node, ()):
+            if edge.source == START_NAME or source == self._place(parent_path(path)):
                 self._take_edge(source, node)
                 continue
             runs = self._nodes.get(source)
@@ -487,17 +488,13 @@ def fold_history(
     return fold
 
 
-def _edges_by_target(description: GraphDescription | None) -> dict[str, list[EdgeDescription]]:
-    found: dict[str, list[EdgeDescription]] = {}
+def _edges_by_target(description: GraphDescription | None) -> dict[str, list[tuple[str, EdgeDescription]]]:
+    """Return the edges by the path of the node they lead to, each with the path of the one they come from."""
+    found: dict[str, list[tuple[str, EdgeDescription]]] = {}
     todo = [("", description)] if description is not None else []
     while todo:
         prefix, graph = todo.pop()
         for edge in graph.edges:
-            found.setdefault(prefix + edge.target, []).append(edge)
+            found.setdefault(prefix + edge.target, []).append((prefix + edge.source, edge))
         todo += [(f"{prefix}{node.name}/", node.inner) for node in graph.nodes if node.inner is not None]
     return found
-
-
-def _beside(path: str, name: str) -> str:
-    above = parent_path(path)
-    return f"{above}/{name}" if above else name

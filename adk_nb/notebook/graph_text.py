@@ -82,7 +82,7 @@ def graph_text(description: GraphDescription) -> str:
 
 
 def _outline(graph: GraphDescription, indent: str) -> Iterator[str]:
-    names = {node.name: shorten(shown_name(node.name), _NAME_LENGTH) for node in graph.nodes}
+    names = {node.name: shorten(shown_name(node.shown), _NAME_LENGTH) for node in graph.nodes}
     next_of: dict[str, list[str]] = {}
     for edge in graph.edges:
         label = shorten(route_label(edge), _NAME_LENGTH)
@@ -138,7 +138,7 @@ class _DotWriter:
             if node.inner is not None and node.inner.nodes:
                 self._lines += [
                     f"{indent}subgraph cluster_{number} {{",
-                    f"{indent}  label={_quoted(shown_name(node.name))}",
+                    f"{indent}  label={_quoted(shown_name(node.shown))}",
                 ]
                 ends[node.name] = (*self.write(node.inner, indent + "  "), f"cluster_{number}")
                 self._lines.append(indent + "}")
@@ -153,7 +153,7 @@ class _DotWriter:
 
 
 def _look(node: NodeDescription) -> str:
-    look = f"label={_quoted(shown_name(node.name))} shape={_SHAPES.get(node.kind, 'box')}"
+    look = f"label={_quoted(shown_name(node.shown))} shape={_SHAPES.get(node.kind, 'box')}"
     return look + " style=rounded" if node.kind == "agent" else look
 
 

@@ -195,7 +195,7 @@ def _labelled(graph: GraphDescription) -> Iterator[tuple[EdgeDescription, str]]:
 def _box(node: NodeDescription, done: Mapping[int, _Measured]) -> _Box:
     if node.kind == "start":
         return _Box(node, _START_SIZE, _START_SIZE, "", "")
-    name = fit(shown_name(node.name), _NAME_ROOM, _NAME_PX, bold=True)
+    name = fit(shown_name(node.shown), _NAME_ROOM, _NAME_PX, bold=True)
     detail = visible(node.detail) or kind_word(node.kind)
     text = max(
         _TEXT_LEAST,
@@ -250,9 +250,10 @@ class _Pen:
     def graph(self, measured: _Measured, path: str) -> Iterator[str]:
         """Write a graph's edges, then its nodes above them, each followed by the graph inside it."""
         placement = measured.placement
+        shown = {box.node.name: box.node.shown for box in measured.boxes}
         yield f'<g class="adknb-edges" fill="none" stroke="{_GREY}" stroke-width="1.5">'
         for (edge, label), route in zip(measured.edges, placement.routes, strict=True):
-            yield self._edge(edge, label, route, path)
+            yield self._edge(edge, label, route, path, shown)
         yield "</g>"
         for box, centre in zip(measured.boxes, placement.centres, strict=True):
             left, top = centre[0] - box.width / 2, centre[1] - box.height / 2
@@ -263,13 +264,13 @@ class _Pen:
                 yield from self.graph(box.inner, path + box.node.name + "/")
                 yield "</g>"
 
-    def _edge(self, edge: EdgeDescription, label: str, route: Route, path: str) -> str:
+    def _edge(self, edge: EdgeDescription, label: str, route: Route, path: str, shown: Mapping[str, str]) -> str:
         source, target = path + edge.source, path + edge.target
         classes = ["adknb-edge"] + ["adknb-back"] * route.is_back + ["adknb-default"] * edge.is_default
         if self._marks is not None and (source, target) in self._marks.taken:
             classes.append("adknb-taken")
         whole = route_label(edge)
-        line = f"{shown_name(edge.source)} → {shown_name(edge.target)}"
+        line = f"{shown_name(shown[edge.source])} → {shown_name(shown[edge.target])}"
         tooltip = shorten(line, _TOOLTIP) + (f"\nroute: {shorten(whole, _TOOLTIP)}" if whole else "")
         return (
             f'<g class="{" ".join(classes)}" data-source="{_key(source)}" data-target="{_key(target)}" '
@@ -384,7 +385,7 @@ def _warning(box: _Box) -> str:
 def _tooltip(node: NodeDescription) -> str:
     if node.kind == "start":
         return "START: the run begins here"
-    lines = [visible(node.name) or "''", kind_word(node.kind), visible(node.detail)]
+    lines = [visible(node.shown) or "''", kind_word(node.kind), visible(node.detail)]
     lines += [f"⚠ {visible(hint)}" for hint in node.hints]
     return "\n".join(shorten(line, _TOOLTIP) for line in lines if line)
 

@@ -259,6 +259,7 @@ class ChildRuns:
             input=freeze(wish.input, f"input of child {name!r}"),
             branch=child_branch(branch, name, run_id) if wish.use_sub_branch else branch,
             kind=node.kind,
+            sources=wish.sources,
             created_at=time.time(),
         )
 

@@ -368,6 +368,7 @@ class Context(ToolCall, Services, ReadonlyContext):
         node_input: Any = None,
         *,
         branch: str | None = None,
+        after: Member | None = None,
         on_event: Callable[[Event], Awaitable[None]] | None = None,
     ) -> Member:
         """Run an agent below this one as a member of the same conversation; template agents are written with it.
@@ -376,15 +377,23 @@ class Context(ToolCall, Services, ReadonlyContext):
             node: What runs.
             node_input: Its input; `None` for what the conversation says.
             branch: Its lane; `None` for this node's own.
+            after: The member that it follows.
             on_event: Awaited with each of its events; of one that finished before, with those that are stored.
         Raises:
             DynamicNodeFailError: it failed.
             NodeInterruptedError: it waits for a person.
         """
         ends: list[NodeRun] = []
-        wish = ChildWish(node_input, override_branch=branch, raise_on_wait=True, on_event=on_event, on_end=ends.append)
+        wish = ChildWish(
+            node_input,
+            override_branch=branch,
+            raise_on_wait=True,
+            sources=(after.path,) if after else (),
+            on_event=on_event,
+            on_end=ends.append,
+        )
         output = await self._place.children.run_child(node, wish)
-        return Member(output, ends[0].has_escalated)
+        return Member(output, ends[0].path, ends[0].has_escalated)
 
     def keep_output(self, value: Any) -> None:
         """Hand on a value that the node's messages have said already: no output event follows."""

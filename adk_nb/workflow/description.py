@@ -14,7 +14,7 @@ class NodeDescription:
     """One node of a drawn graph."""
 
     name: str
-    """Unique within its graph; `__START__` for the start."""
+    """Unique within its graph; `__START__` for the start. In a tree of agents, the path below the root."""
     kind: Kind
     detail: str = ""
     """One line more: a model's name, the first line of a docstring; may be empty."""
@@ -22,6 +22,13 @@ class NodeDescription:
     """The graph inside, for a nested workflow."""
     hints: tuple[str, ...] = ()
     """Build-time warnings about this node, one sentence each."""
+    label: str = ""
+    """What is shown in place of the name; empty for the name itself."""
+
+    @property
+    def shown(self) -> str:
+        """What a drawing calls the node."""
+        return self.label or self.name
 
 
 @dataclass(frozen=True, slots=True)

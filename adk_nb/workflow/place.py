@@ -42,6 +42,8 @@ class ChildWish(NamedTuple):
     """A failure in the record counts as the child's result: it doesn't run again."""
     may_begin: bool = True
     """A child that has no record yet may begin; otherwise its caller stops where it waits."""
+    sources: tuple[str, ...] = ()
+    """Paths of the runs that it follows from."""
     on_event: Callable[[Event], Awaitable[None]] | None = None
     """Awaited with each event of the child and of what is below it, once it is stored and the caller has it; first
     with those of earlier executions."""
@@ -53,6 +55,8 @@ class Member(NamedTuple):
     """What came of an agent that ran below another one."""
 
     output: Any
+    path: str
+    """Path of its run."""
     has_escalated: bool
     """It, or something below it, wanted the agents around it to end."""
 
