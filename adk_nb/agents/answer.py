@@ -71,7 +71,7 @@ def answer_value(agent: LlmAgent, response: LlmResponse, text: str) -> Any:
     Raises:
         InvalidAnswerError: it doesn't fit, and somebody but a person reads it.
     """
-    if agent.output_schema is None:
+    if agent.output_schema is None or agent.mode == "task":
         return text
     is_cut = response.finish_reason is types.FinishReason.MAX_TOKENS
     try:

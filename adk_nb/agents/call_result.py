@@ -41,6 +41,9 @@ class CallResult:
     text: str | None = None
     """What the response event says beside the response."""
 
+    finished: list[Any] = field(default_factory=list)
+    """The result of the agent's task, when the call ended it."""
+
     @property
     def asks(self) -> bool:
         """A person has to answer first."""
@@ -91,7 +94,7 @@ def _take_media(value: Any, media: list[dict[str, Any]]) -> bool:
     return True
 
 
-def result_of(ctx: Context, value: Any, *, tool: str, is_pending: bool) -> CallResult:
+def result_of(ctx: Context, value: Any, *, tool: str, is_pending: bool, takes_state: bool = True) -> CallResult:
     """Return what came of a call: its value and what it left in its context.
 
     Args:
@@ -99,11 +102,12 @@ def result_of(ctx: Context, value: Any, *, tool: str, is_pending: bool) -> CallR
         value: What the tool returned.
         tool: Its name, for errors.
         is_pending: Nothing is told to the model yet.
+        takes_state: Take what was written to the state; otherwise it goes with the node's next event.
     """
     result = CallResult()
     if not is_pending:
         result.response, result.media = read_result(value, f"result of tool {tool!r}")
-    state = ctx.state.take_delta()
+    state = ctx.state.take_delta() if takes_state else {}
     result.state = {key: one for key, one in state.items() if not key.startswith(State.TEMP_PREFIX)}
     actions = ctx.take_actions() if ctx.has_actions else None
     if actions is None:

@@ -11,12 +11,15 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from adk_nb.agents.base_agent import BaseAgent
 from adk_nb.agents.callbacks import Callbacks, check_callbacks
+from adk_nb.agents.dispatch import Dispatch
 from adk_nb.agents.instructions import Instruction
 from adk_nb.agents.lint import tools_of
 from adk_nb.agents.output_schema import check_schema
 from adk_nb.agents.own_tools import ToolLike, as_tool, check_tools
 from adk_nb.agents.settings import check_planner, check_settings, unknown_argument
+from adk_nb.agents.standing import Standing, read_standings
 from adk_nb.agents.talk import Talk
+from adk_nb.agents.transfer import converses
 from adk_nb.agents.tree_description import tool_description
 from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import Event, content_text, new_id
@@ -48,7 +51,12 @@ class LlmAgent(BaseAgent):
     """
 
     _default_model: ClassVar[str | BaseLlm] = DEFAULT_MODEL
+    _fixed_fields: ClassVar[frozenset[str]] = BaseAgent._fixed_fields | {"mode"}
     _wrapped: dict[int, tuple[Any, BaseTool]] = PrivateAttr(default_factory=dict)
+    _standing: Standing | None = PrivateAttr(default=None)
+    """Where this copy of the agent goes on."""
+    _was_handed_over: bool = PrivateAttr(default=False)
+    _first_speaker: str | None = PrivateAttr(default=None)
 
     rerun_on_resume: bool = True
     """An agent goes on after an answer; its events say where it stood."""
@@ -63,8 +71,13 @@ class LlmAgent(BaseAgent):
     """A text, part or content that never changes and isn't filled; `instruction` then follows the conversation."""
     tools: list[ToolLike] = Field(default_factory=list)
     """What the model may call: functions, tools, toolsets, and nodes that are no agents."""
-    mode: Literal["chat", "single_turn"] | None = None
-    """`None` is `single_turn` in a workflow and `chat` as a root."""
+    mode: Literal["chat", "task", "single_turn"] | None = None
+    """`chat` talks with the person and hands over to others, `task` takes over a task until it has finished it, and
+    `single_turn` answers once. `None` is `single_turn` in a workflow and `chat` elsewhere."""
+    disallow_transfer_to_parent: bool = False
+    """The agent doesn't hand back to its parent; the next turn begins with the root again."""
+    disallow_transfer_to_peers: bool = False
+    """The agent doesn't hand over to the other agents of its parent."""
     generate_content_config: types.GenerateContentConfig | None = None
     """Temperature, output limit, safety and other settings of each request."""
     include_contents: Literal["default", "none"] = "default"
@@ -108,6 +121,12 @@ class LlmAgent(BaseAgent):
     @model_validator(mode="after")
     def _check_tools(self) -> Self:
         check_tools(self.name, self.tools)
+        if self.mode == "task" and self.sub_agents:
+            names = ", ".join(one.name for one in self.sub_agents)
+            raise ConfigurationError(
+                f"Agent {self.name!r} has mode='task' and the sub_agents {names}: a task agent must be a leaf. Give "
+                f"{names} to the agent above it, or wrap them as tools, tools=[AgentTool(...)]."
+            )
         return self
 
     @field_validator(
@@ -152,15 +171,25 @@ class LlmAgent(BaseAgent):
 
     @property
     def canonical_model(self) -> BaseLlm:
-        """The model that is asked: that of `use_model`, else the agent's own, else the default.
+        """The model that is asked: that of `use_model`, else the agent's own, that of an agent above, the default.
 
         Raises:
             ConfigurationError: no class knows the model's name.
         """
-        model = current_model() or as_model(self.model) or as_model(LlmAgent._default_model)
+        model = current_model() or as_model(self._own_model) or as_model(LlmAgent._default_model)
         if model is None:
             raise ConfigurationError(f"Agent {self.name!r} has no model: give model=, for instance {DEFAULT_MODEL!r}.")
         return model
+
+    @property
+    def _own_model(self) -> str | BaseLlm:
+        """Its own model, else that of the nearest agent above that names one."""
+        agent: BaseAgent | None = self
+        while agent is not None:
+            if isinstance(agent, LlmAgent) and agent.model:
+                return agent.model
+            agent = agent.parent_agent
+        return ""
 
     @property
     def canonical_tools(self) -> list[BaseTool | BaseToolset]:
@@ -180,7 +209,7 @@ class LlmAgent(BaseAgent):
     @property
     def detail(self) -> str:
         """Name of the model."""
-        model = self.model or LlmAgent._default_model
+        model = self._own_model or LlmAgent._default_model
         return model if isinstance(model, str) else model.model
 
     def _described_tools(self) -> list[NodeDescription]:
@@ -192,8 +221,10 @@ class LlmAgent(BaseAgent):
 
     def as_node(self) -> LlmAgent:
         """Return a copy with what being a node of a workflow means for everything the author left open."""
+        if self._was_handed_over:
+            return self
         changes: dict[str, Any] = {"rerun_on_resume": True, "mode": self.mode or "single_turn"}
-        if changes["mode"] == "chat":
+        if changes["mode"] != "single_turn":
             changes["wait_for_output"] = True
         elif "include_contents" not in self.model_fields_set:
             changes["include_contents"] = "none"
@@ -203,6 +234,26 @@ class LlmAgent(BaseAgent):
         if self.mode == "single_turn":
             return self.as_node()
         return self.model_copy(update={"rerun_on_resume": True, "mode": self.mode or "chat"})
+
+    def as_speaker(self, first_speaker: str | None = None) -> LlmAgent:
+        """Return a copy that takes part in the conversation of its tree, once it is its turn.
+
+        Args:
+            first_speaker: Name of the agent below it that speaks before it does.
+        """
+        copy = self.model_copy(update={"rerun_on_resume": True, "mode": "chat"})
+        copy._was_handed_over, copy._first_speaker = True, first_speaker
+        return copy
+
+    @property
+    def was_handed_over(self) -> bool:
+        """The conversation was handed to this copy by an agent above it, to which it can hand back."""
+        return self._was_handed_over
+
+    @property
+    def first_speaker(self) -> str | None:
+        """Name of the agent below that speaks before this copy does."""
+        return self._first_speaker
 
     def as_root(self) -> LlmAgent:
         """Return the agent itself: as a root it talks with a person.
@@ -215,7 +266,7 @@ class LlmAgent(BaseAgent):
                 f"The root agent must have mode 'chat' or none, and {self.name!r} has 'single_turn': leave mode= out "
                 f"or put the agent into a workflow, Workflow(name=..., edges=[('START', {self.name})])."
             )
-        return self
+        return self if self.rerun_on_resume else self.model_copy(update={"rerun_on_resume": True})
 
     def checked_input(self, value: Any) -> Any:
         """Return the input; what a person says in a chat is not checked against `input_schema`."""
@@ -225,13 +276,38 @@ class LlmAgent(BaseAgent):
         """Return the output as history keeps it; it was checked when the answer came in."""
         return freeze(value, f"output of agent {self.name!r}")
 
+    def _whole_run(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        """Return what the engine runs: the agent, and those below it that the conversation is handed to."""
+        if self.mode == "task" and ctx.isolation_scope is None:
+            ctx.isolation_scope = ctx.node_path
+        if converses(self) and (self._was_handed_over or any(converses(one) for one in self.sub_agents)):
+            return self._dispatched(ctx, node_input)
+        return super()._whole_run(ctx=ctx, node_input=node_input)
+
+    async def _dispatched(self, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        def speak(standing: Standing) -> AsyncGenerator[Any, None]:
+            copy = self.model_copy()
+            copy._standing = standing
+            return super(LlmAgent, copy)._whole_run(ctx=ctx, node_input=node_input)
+
+        dispatch = Dispatch(self, ctx, ctx.session.events)
+        async with contextlib.aclosing(dispatch.turns(speak)) as items:
+            async for item in items:
+                yield item
+
     def _reply_event(self, ctx: Context, content: types.Content) -> Event:
         """Return the event for what a callback says in place of the agent."""
         text = content_text(content)
-        return Talk(self, ctx, None).answer(LlmResponse(content=content), new_id(), text, text)
+        talk = Talk(self, ctx, None, Standing(ctx.node_path, ctx.isolation_scope))
+        return talk.answer(LlmResponse(content=content), new_id(), text, text)
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
-        async with contextlib.aclosing(Talk(self, ctx, node_input).events()) as events:
+        standing = self._standing
+        if standing is None and ctx.is_first_try:
+            standing = Standing(ctx.node_path, ctx.isolation_scope)
+        elif standing is None:
+            standing = read_standings(ctx, ctx.session.events)[-1]
+        async with contextlib.aclosing(Talk(self, ctx, node_input, standing).events()) as events:
             async for event in events:
                 yield event
 

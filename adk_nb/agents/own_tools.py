@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
+from adk_nb.agents.finish_task import FinishTaskTool
+from adk_nb.agents.model_response import SetModelResponseTool
+from adk_nb.agents.request import Target
+from adk_nb.agents.sub_agent_tools import SubAgentTool
+from adk_nb.agents.transfer import TransferToAgentTool, converses
 from adk_nb.errors import ConfigurationError
 from adk_nb.models.llm_request import LlmRequest
 from adk_nb.tools.base_tool import BaseTool
 from adk_nb.tools.base_toolset import BaseToolset
 from adk_nb.tools.function_tool import FunctionTool
+from adk_nb.tools.node_tool import NodeTool
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.nodes import BaseNode
 
@@ -43,15 +49,30 @@ def check_tools(agent: str, tools: Iterable[ToolLike]) -> None:
 class OwnTools:
     """The tools of one run of an agent, found when they are first needed."""
 
-    def __init__(self, agent: LlmAgent, ctx: Context) -> None:
+    def __init__(self, agent: LlmAgent, ctx: Context, targets: Sequence[Target] = ()) -> None:
         """Look at an agent.
 
         Args:
             agent: The agent.
             ctx: Its context, which toolsets are asked with.
+            targets: The agents that it may hand the conversation to.
         """
         self._agent = agent
         self._ctx = ctx
+        called = [SubAgentTool(cast("LlmAgent", one)) for one in agent.sub_agents if not converses(one)]
+        ends = [FinishTaskTool(agent)] if agent.mode == "task" else []
+        self._tools: list[BaseTool | BaseToolset] = [*agent.canonical_tools, *ends, *called]
+        front: list[BaseTool] = [TransferToAgentTool([one.name for one in targets])] if targets else []
+        self.answers_by_tool = bool(
+            agent.output_schema is not None
+            and agent.mode != "task"
+            and (self._tools or front)
+            and not agent.canonical_model.capabilities.output_schema_and_tools
+        )
+        """The model gives its answer by calling a tool, as it can't be asked for JSON beside others."""
+        if self.answers_by_tool:
+            front.insert(0, SetModelResponseTool(agent))
+        self._tools = [*front, *self._tools]
         self._known: dict[str, BaseTool] | None = None
 
     @property
@@ -62,15 +83,13 @@ class OwnTools:
     async def by_name(self) -> dict[str, BaseTool]:
         """Return what can be called; of two tools with one name, the later one."""
         if self._known is None:
-            self._known = {}
-            for one in self._agent.canonical_tools:
-                for tool in await self._found(one):
-                    self._known[tool.name] = tool
+            found = [tool for one in self._tools for tool in await self._found(one)]
+            self._known = {tool.name: tool for tool in found}
         return self._known
 
     async def tell(self, request: LlmRequest) -> None:
         """Tell the model of the tools."""
-        for one in self._agent.canonical_tools:
+        for one in self._tools:
             if isinstance(one, BaseToolset):
                 await one.process_llm_request(tool_context=self._ctx, llm_request=request)
             for tool in await self._found(one):
@@ -94,4 +113,4 @@ class OwnTools:
 
 def as_tool(given: ToolLike) -> BaseTool:
     """Return the tool that a function or a node stands for."""
-    return FunctionTool(given)
+    return NodeTool(given) if isinstance(given, BaseNode) else FunctionTool(given)

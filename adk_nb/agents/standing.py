@@ -14,6 +14,9 @@ from google.genai import types
 from adk_nb.events.credential_request import REQUEST_CREDENTIAL
 from adk_nb.events.event import Event
 from adk_nb.events.tool_confirmation import REQUEST_CONFIRMATION
+from adk_nb.workflow.context import Context
+
+FINISH_TASK = "finish_task"
 
 
 @dataclass(slots=True)
@@ -68,6 +71,29 @@ class Standing:
     def last(self) -> Event | None:
         """What it said or did last."""
         return self.own[-1] if self.own else None
+
+    @property
+    def transfer(self) -> str | None:
+        """Name of the agent that it handed the conversation to."""
+        return None if self.last is None else self.last.actions.transfer_to_agent
+
+    @property
+    def is_over(self) -> bool:
+        """It has handed over, or has finished its task."""
+        if self.last is None:
+            return False
+        return self.transfer is not None or any(_ends_task(one) for one in self.last.get_function_responses())
+
+    @property
+    def given_response(self) -> Any:
+        """The answer that the model gave by calling a tool, and that isn't told yet; `None` when there is none."""
+        return None if self.last is None else self.last.actions.set_model_response
+
+    @property
+    def failed_tries(self) -> int:
+        """How often the model tried in vain to finish its task."""
+        responses = (one for event in self.own for one in event.get_function_responses())
+        return sum(one.name == FINISH_TASK and not _ends_task(one) for one in responses)
 
     @property
     def wants_model(self) -> bool:
@@ -135,6 +161,27 @@ class Standing:
                 self._take_response(response)
         if not responses and event.content and event.isolation_scope == self._scope and self._scope is not None:
             self.has_news = True
+
+
+def read_standings(ctx: Context, events: Iterable[Event]) -> list[Standing]:
+    """Return where an agent's run stands: one standing for each time that it had the word, in order.
+
+    Args:
+        ctx: The context of the run.
+        events: The session's events, oldest first.
+    """
+    standings = [Standing(ctx.node_path, ctx.isolation_scope)]
+    for event in events:
+        if event.invocation_id != ctx.invocation_id or event.partial:
+            continue
+        if event.node_info.path == ctx.node_path and standings[-1].transfer is not None and event.content is not None:
+            standings.append(Standing(ctx.node_path, ctx.isolation_scope))
+        standings[-1].take(event)
+    return standings
+
+
+def _ends_task(response: types.FunctionResponse) -> bool:
+    return response.name == FINISH_TASK and "error" not in (response.response or {})
 
 
 def _texts(content: types.Content | None) -> Iterable[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,11 @@ from adk_nb.agents.answer import answer_text, answer_value, facts, said_event
 from adk_nb.agents.asking import new_call_id
 from adk_nb.agents.function_calls import FunctionCalls
 from adk_nb.agents.model_call import ModelCall
+from adk_nb.agents.model_response import SET_MODEL_RESPONSE
 from adk_nb.agents.own_tools import OwnTools
-from adk_nb.agents.request import as_planned, request_of
+from adk_nb.agents.request import as_planned, request_of, schema_hint, transfer_text
 from adk_nb.agents.standing import MadeCall, Standing
+from adk_nb.agents.transfer import targets_of
 from adk_nb.errors import UnusableAnswerError
 from adk_nb.events.event import Event, new_id
 from adk_nb.events.event_actions import EventActions
@@ -28,29 +31,31 @@ if TYPE_CHECKING:
 class Talk:
     """One run of an agent, from where its events say that it stands."""
 
-    def __init__(self, agent: LlmAgent, ctx: Context, node_input: Any) -> None:
-        """Read where the run stands.
+    def __init__(self, agent: LlmAgent, ctx: Context, node_input: Any, standing: Standing) -> None:
+        """Take up a run.
 
         Args:
             agent: The agent.
             ctx: Its context.
             node_input: Its input.
+            standing: Where the run stands.
         """
         self._agent = agent
         self._ctx = ctx
         self._input = node_input
-        self._tools = OwnTools(agent, ctx)
-        self._standing = Standing(ctx.node_path, ctx.isolation_scope)
+        self._standing = standing
+        self._targets = targets_of(agent, has_parent=agent.was_handed_over)
+        self._tools = OwnTools(agent, ctx, self._targets)
         self._since = len(ctx.session.events) if ctx.is_first_try else 0
-        if not ctx.is_first_try:
-            for event in ctx.session.events:
-                if event.invocation_id == ctx.invocation_id:
-                    self._standing.take(event)
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Go on until the agent has answered, or waits for a person."""
+        """Go on until the agent has answered, has handed over, or waits for a person."""
         standing, invocation = self._standing, self._ctx.get_invocation_context()
-        while not invocation.end_invocation:
+        while not (invocation.end_invocation or standing.is_over):
+            given = standing.given_response
+            if given is not None:
+                yield self._answer_given(given)
+                return
             due = standing.due(self._ctx.resume_inputs)
             if not due and not standing.wants_model:
                 return
@@ -61,11 +66,18 @@ class Talk:
                     yield event
                     if not event.partial:
                         standing.take(self._as_stored(event))
-            if due and not standing.wants_model:
+            if due and not standing.wants_model and standing.given_response is None:
                 return
 
     async def _carried_out(self, due: list[MadeCall]) -> AsyncGenerator[Event, None]:
-        calls = FunctionCalls(self._agent, self._ctx, due, await self._tools.by_name())
+        calls = FunctionCalls(
+            self._agent,
+            self._ctx,
+            due,
+            await self._tools.by_name(),
+            targets=self._targets,
+            tries=self._standing.failed_tries,
+        )
         async with contextlib.aclosing(calls.events()) as events:
             async for event in events:
                 yield event
@@ -73,8 +85,12 @@ class Talk:
     async def _step(self) -> AsyncGenerator[Event, None]:
         """Ask the model once."""
         agent = self._agent
-        request = await request_of(agent, self._ctx, self._input, agent.canonical_model, since=self._since)
-        if agent.output_schema is not None:
+        blocks = [schema_hint(SET_MODEL_RESPONSE)] if self._tools.answers_by_tool else []
+        blocks.append(transfer_text(self._targets))
+        request = await request_of(
+            agent, self._ctx, self._input, agent.canonical_model, blocks=blocks, since=self._since
+        )
+        if agent.output_schema is not None and agent.mode != "task" and not self._tools.answers_by_tool:
             request.set_output_schema(agent.output_schema)
         await self._tools.tell(request)
         call, event_id = ModelCall(self._agent, self._ctx, request), new_id()
@@ -130,6 +146,9 @@ class Talk:
         agent, ctx = self._agent, self._ctx
         content = response.content or types.Content(parts=[types.Part(text=text)])
         event = said_event(agent.name, response.model_copy(update={"content": content}), event_id)
+        if agent.mode == "task":
+            self._ctx.ask_in_words(text)
+            return event
         if agent.output_key:
             kept = value if agent.output_schema is not None else "".join([*self._standing.texts, text])
             event.actions = EventActions(state_delta={agent.output_key: kept})
@@ -138,9 +157,14 @@ class Talk:
             event.node_info.message_as_output = True if agent.output_schema is None else None
         elif "/" not in ctx.node_path or not self._agent.wait_for_output:
             # A reply to a person is no output event; the run's record still says what came out.
-            ctx.output = value
-            ctx.outcome.is_published = True
+            ctx.keep_output(value)
         return event
+
+    def _answer_given(self, value: Any) -> Event:
+        """Return the event of an answer that the model gave by calling a tool."""
+        text = json.dumps(value, ensure_ascii=False)
+        response = LlmResponse(content=types.Content(parts=[types.Part(text=text)]))
+        return self.answer(response, new_id(), text, value)
 
     def _as_stored(self, event: Event) -> Event:
         """Return an event as history has it: a plugin may have changed it."""

@@ -57,6 +57,8 @@ class Question:
     answered_at: float | None = None
     is_secret: bool = False
     """The answer is a credential: it is checked as one, and what is kept here doesn't show it."""
+    is_spoken: bool = False
+    """An agent said it in the course of a task: the person's next message answers it, whatever it says."""
 
 
 class Attempt(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
 from collections.abc import Mapping
@@ -13,8 +14,8 @@ from google.genai import types
 from adk_nb.auth.answers import TakenCredentials
 from adk_nb.errors import AnswerError, DataError, EngineError, InvocationNotFoundError
 from adk_nb.events.credential_request import REQUEST_CREDENTIAL
-from adk_nb.events.event import Event, new_id
-from adk_nb.events.record import NodeRun
+from adk_nb.events.event import Event, content_text, new_id
+from adk_nb.events.record import NodeRun, Status
 from adk_nb.events.request_input import answer_content, unwrap_answer
 from adk_nb.events.values import freeze
 from adk_nb.workflow.answers import check_answer, read_answer
@@ -81,6 +82,9 @@ class Call:
             raise DataError(
                 "Nothing to run: give new_message= to start a run, or invocation_id= to continue one that stopped."
             )
+        asked = await self._spoken_question()
+        if asked is not None:
+            return await self._answer({asked: (content_text(message), True)}, message)
         return self._start(message)
 
     async def open_with(self, message: types.Content) -> Opening:
@@ -137,9 +141,20 @@ class Call:
         refuse_other_root(self.root, root)
         return Opening(root, self._user_event(root, None) if self.state_delta else None, [])
 
+    async def _spoken_question(self) -> str | None:
+        """Return the id of what an agent said last in the course of a task that isn't finished; `None` without one."""
+        root = await self.log.root_run(None)
+        if root is None or root.status is not Status.WAITING or root.name != self.root.name:
+            return None
+        asked = [
+            one for run in await self.log.open_runs(root.invocation_id) for one in run.open_questions if one.is_spoken
+        ]
+        return max(asked, key=lambda one: one.asked_at).interrupt_id if asked else None
+
     async def _answer(self, given: dict[str, tuple[Any, bool]], message: types.Content) -> Opening:
         asked: dict[str, NodeRun] = {}
         changed: dict[tuple[str, str], NodeRun] = {}
+        spoken: dict[str, Any] = {}
         for interrupt_id, (response, is_exact) in given.items():
             run = await self._asking(interrupt_id)
             if run is None:
@@ -155,7 +170,10 @@ class Call:
                     f"Question {interrupt_id!r} of {run.name!r} is answered already, and an answer "
                     f"can't be changed; open questions are {await self._open_ids()}. Nothing was stored."
                 )
-            if question.is_secret:
+            if question.is_spoken:
+                answer = response
+                spoken[interrupt_id] = response
+            elif question.is_secret:
                 answer = self.credentials.take(question, response)
             else:
                 answer = check_answer(question, response if is_exact else read_answer(question, response))
@@ -166,10 +184,25 @@ class Call:
             refuse_lost_run(self.root, run)
         message = self.credentials.taken_out_of(message)
         asking = next(iter(asked.values()))
-        event = self._user_event(root, message, asking.branch, asking.isolation_scope)
+        if spoken:
+            message = self._in_words(message, spoken)
+        event = self._user_event(root, message, None if spoken else asking.branch, asking.isolation_scope)
         root = changed.setdefault((root.invocation_id, root.path), root)
         root.make_ready()
         return Opening(root, event, list(changed.values()))
+
+    def _in_words(self, message: types.Content, spoken: dict[str, Any]) -> types.Content:
+        """Return an answer to what an agent said as what it is: a person's message."""
+        if not any(part.function_response for part in message.parts or ()):
+            return message
+        if len(spoken) > 1 or len(message.parts or ()) > 1:
+            raise AnswerError(
+                "What an agent said is answered with a message of its own: answer one question at a time. Nothing was "
+                "stored."
+            )
+        (said,) = spoken.values()
+        text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False, default=str)
+        return types.Content(role="user", parts=[types.Part(text=text)])
 
     async def _root_of(self, asked: dict[str, NodeRun]) -> NodeRun:
         """Return the root of the run that all of the questions belong to."""

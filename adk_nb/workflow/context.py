@@ -245,6 +245,14 @@ class Context(ToolCall, Services, ReadonlyContext):
         """
         self._place.children.check_limits()
 
+    def ask_in_words(self, text: str) -> None:
+        """Wait for what the person says next, once this try has ended: the agent has asked in the course of its task.
+
+        Args:
+            text: What it said; the record of the run keeps it.
+        """
+        self._place.children.ask_in_words(text)
+
     def stand_for(self, node: BaseNode) -> None:
         """Be what code of another node knows itself by: a call of a tool is a part of the agent that made it."""
         self._node = node
@@ -340,6 +348,38 @@ class Context(ToolCall, Services, ReadonlyContext):
             override_branch,
             override_isolation_scope,
             raise_on_wait,
+        )
+        return await self._place.children.run_child(node, wish)
+
+    async def run_called(
+        self,
+        node: BaseNode,
+        node_input: Any,
+        *,
+        run_id: str | None = None,
+        branch: str | None = None,
+        isolation_scope: str | None = None,
+        is_failure_final: bool = False,
+    ) -> Any:
+        """Run what a model called or handed over to, and return its output; agents are written with it.
+
+        Args:
+            node: What runs.
+            node_input: Its input.
+            run_id: Name of the run; `None` numbers it.
+            branch: Its lane, `None` for that of this node.
+            isolation_scope: The conversation that its events belong to, `None` for that of this node.
+            is_failure_final: When it failed before a pause, it isn't run again.
+        Raises:
+            DynamicNodeFailError: it failed.
+            NodeInterruptedError: it waits for a person.
+        """
+        wish = ChildWish(
+            node_input,
+            run_id=run_id,
+            override_branch=branch,
+            override_isolation_scope=isolation_scope,
+            is_failure_final=is_failure_final,
         )
         return await self._place.children.run_child(node, wish)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Coroutine, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adk_nb.errors import NodeInterruptedError
-from adk_nb.events.record import NodeRun
+from adk_nb.events.event import new_id
+from adk_nb.events.record import NodeRun, Question
 from adk_nb.workflow.child_runs import ChildRuns
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.graph import Graph
@@ -126,6 +128,15 @@ class Execution:
         if self.engine.allowance.reached is not None:
             self.is_stopped = True
             raise NodeInterruptedError(())
+
+    def ask_in_words(self, text: str) -> None:
+        """Wait for the person's next message, which answers what was said."""
+        question = Question(
+            f"adk-{new_id()}", message=text, response_schema={"type": "string"}, asked_at=time.time(), is_spoken=True
+        )
+        self.run.isolation_scope = self.isolation_scope
+        self.run.ask(question)
+        self.engine.store_later(self.run)
 
     async def run_child(self, node_like: Any, wish: ChildWish) -> Any:
         """Run a child to its end, or take its recorded result, and return its output."""

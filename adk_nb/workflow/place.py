@@ -81,6 +81,9 @@ class Children(Protocol):
     def check_limits(self) -> None:
         """Stop the run here if a limit is reached."""
 
+    def ask_in_words(self, text: str) -> None:
+        """Wait for the person's next message."""
+
     async def run_child(self, node_like: Any, wish: ChildWish) -> Any:
         """Run a child to its end and return its output."""
 

@@ -92,6 +92,10 @@ class Talk:
         """Say something and return the events."""
         return asyncio.run(self._turn(message, config, options))
 
+    async def say(self, message: Message | None) -> list[Event]:
+        """Say something in a running event loop."""
+        return await self._turn(message, None, {})
+
     async def _turn(self, message: Message | None, config: RunConfig | None, options: dict[str, Any]) -> list[Event]:
         sessions, app = self.runner.session_service, self.runner.app_name
         if await sessions.get_session(app_name=app, **self.where) is None:

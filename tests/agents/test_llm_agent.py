@@ -383,7 +383,7 @@ def test_models_that_stream_anyway() -> None:
             "Extra inputs are not permitted: LlmAgent has no argument 'instructions'; it has 'instr",
         ),
         ({"tool": []}, "Extra inputs are not permitted"),
-        ({"mode": "task"}, "'chat' or 'single_turn'"),
+        ({"mode": "tusk"}, "'chat', 'task' or 'single_turn'"),
         ({"generate_content_config": types.GenerateContentConfig(system_instruction="x")}, "give instruction="),
         ({"generate_content_config": types.GenerateContentConfig(response_schema=int)}, "give output_schema="),
         ({"generate_content_config": types.GenerateContentConfig(tools=[])}, "tools can't be in"),
