@@ -58,10 +58,16 @@ def _sentence(kind: type[BaseModel], who: str, place: str, lines: list[Any]) -> 
     if line["type"] == "missing":
         return f"{who} needs {place}=: write {kind.__name__}({place}=...)."
     wanted = list(dict.fromkeys(str(one["msg"]) for one in lines))
-    says = " or ".join(dict.fromkeys(one.removeprefix(_WANTED).partition(", ")[0] for one in wanted))
+    says = " or ".join(dict.fromkeys(_kind_wanted(one) for one in wanted))
     if all(one.startswith(_WANTED) for one in wanted):
         says = f"it must be {says}"
     else:
         says = "; ".join(one.removeprefix("Value error, ").rstrip(".") for one in wanted)
     where = f"{place}={line['input']!r:.80}" if place else f"{line['input']!r:.80}"
     return f"{who} can't have {where}: {says}."
+
+
+def _kind_wanted(message: str) -> str:
+    """Return what a value should be; after the first comma pydantic says what went wrong, unless it lists choices."""
+    wanted = message.removeprefix(_WANTED)
+    return wanted if wanted.startswith("'") else wanted.partition(", ")[0]

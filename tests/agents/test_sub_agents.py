@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from adk_nb.agents import Agent
+from adk_nb.agents import Agent, BaseAgent
 from adk_nb.models import LlmRequest
 from adk_nb.testing import FunctionModel, ScriptedModel, call
 from adk_nb.tools import FunctionTool
@@ -57,11 +57,11 @@ def test_a_single_turn_that_fails_is_told_with_its_cause() -> None:
     class Wanted(BaseModel):
         n: int
 
-    replies = {
+    replies: dict[str, list[Any]] = {
         "coord": [calls("aa", "C1", request="x"), call("bb", n="many"), "sorry"],
         "aa": [OSError("line is down")],
     }
-    agents = [single("aa"), single("bb", input_schema=Wanted)]
+    agents: list[BaseAgent] = [single("aa"), single("bb", input_schema=Wanted)]
     talk = Talk(Agent(name="coord", model=ScriptedModel(replies), sub_agents=agents))
     found = talk.turn("go")
     assert found[1].startswith("aa error OSError")
@@ -155,7 +155,7 @@ def test_called_agents_have_no_transfer_tool() -> None:
     model = ScriptedModel(
         {"root": [calls("s", "C1", request="x"), calls("t", "C2", request="y")], "s": ["S"], "t": ["?"]}
     )
-    agents = [single("s"), Agent(name="t", mode="task"), Agent(name="chatty")]
+    agents: list[BaseAgent] = [single("s"), Agent(name="t", mode="task"), Agent(name="chatty")]
     Talk(Agent(name="root", model=model, sub_agents=agents)).turn("go")
     told = {request.agent_name: declared(request) for request in model.requests}
     assert told == {"root": ["transfer_to_agent", "s", "t"], "s": [], "t": ["finish_task"]}
