@@ -58,7 +58,7 @@ def test_an_agent_with_options() -> None:
     built = node(AGENT, name="poet", timeout=9)
     assert isinstance(built, Agent)
     assert (built.name, built.timeout, built.mode, built.rerun_on_resume) == ("poet", 9, "single_turn", True)
-    assert (AGENT.name, AGENT.timeout, AGENT.mode, AGENT.rerun_on_resume) == ("writer", None, None, False)
+    assert (AGENT.name, AGENT.timeout, AGENT.mode) == ("writer", None, None)
 
 
 def test_binding_of_a_function_node() -> None:
