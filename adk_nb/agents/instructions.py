@@ -27,21 +27,22 @@ async def inject_session_state(template: str, readonly_context: ReadonlyContext)
         MissingVariableError: a key or artifact without `?` isn't there.
         ConfigurationError: the template asks for an artifact, and the runner has no artifact service.
     """
-    artifacts = {}
-    for name in artifact_names(template):
-        artifacts[name] = await readonly_context.read_artifact(name)
-    return fill(template, readonly_context.state, readonly_context.agent_name, artifacts)
+    return await _filled(template, readonly_context, None)
 
 
-async def instruction_text(instruction: Instruction, look: ReadonlyContext) -> str:
+async def instruction_text(instruction: Instruction, look: ReadonlyContext, missing: list[str] | None = None) -> str:
     """Return an instruction as it is sent: a template filled, or what its function returns.
 
+    Args:
+        instruction: The template or function.
+        look: What a function gets, and where state and artifacts come from.
+        missing: Takes the keys that aren't there, whose places then stay as they are, in place of an error.
     Raises:
         MissingVariableError: a key or artifact without `?` isn't there.
         ConfigurationError: the function returned something else than a text.
     """
     if isinstance(instruction, str):
-        return await inject_session_state(instruction, look) if "{" in instruction else instruction
+        return await _filled(instruction, look, missing) if "{" in instruction else instruction
     text = instruction(look)
     if inspect.isawaitable(text):
         text = await text
@@ -52,8 +53,19 @@ async def instruction_text(instruction: Instruction, look: ReadonlyContext) -> s
     return text
 
 
+async def _filled(template: str, look: ReadonlyContext, missing: list[str] | None) -> str:
+    artifacts = {}
+    for name in artifact_names(template):
+        artifacts[name] = await look.read_artifact(name)
+    return fill(template, look.state, look.agent_name, artifacts, missing)
+
+
 def fill(
-    template: str, state: Mapping[str, Any], agent: str, artifacts: Mapping[str, types.Part | None] | None = None
+    template: str,
+    state: Mapping[str, Any],
+    agent: str,
+    artifacts: Mapping[str, types.Part | None] | None = None,
+    missing: list[str] | None = None,
 ) -> str:
     r"""Return a template with each `{key}` replaced by the state's value.
 
@@ -66,6 +78,7 @@ def fill(
         state: The session's state.
         agent: The agent's name, for messages.
         artifacts: The artifacts that it asks for, by name.
+        missing: Takes the keys that aren't there, whose places then stay as they are, in place of an error.
     Raises:
         MissingVariableError: a key or artifact without `?` isn't there.
 
@@ -82,6 +95,10 @@ def fill(
         if key.startswith("!"):
             return match[0].replace("!", "", 1)
         name = _artifact_name(key)
+        is_there = key in state if name is None else (artifacts or {}).get(name) is not None
+        if not is_there and not is_optional and missing is not None:
+            missing.append(key)
+            return match[0]
         if name is not None:
             return _artifact_text(name, (artifacts or {}).get(name), is_optional, agent)
         if key in state:
@@ -91,17 +108,6 @@ def fill(
         raise MissingVariableError(_missing(key, state, agent), key)
 
     return _BRACES.sub(value_of, template)
-
-
-def missing_keys(template: str, state: Mapping[str, Any]) -> list[str]:
-    """Return the state keys that a template needs and the state lacks, in the order of the template.
-
-    Example:
-        >>> missing_keys("{a} {b?} {c} {a}", {"c": 1})
-        ['a']
-    """
-    needed = [key for key, is_optional in places(template) if not is_optional and _artifact_name(key) is None]
-    return [key for key in dict.fromkeys(needed) if key not in state]
 
 
 def places(template: str) -> Iterator[tuple[str, bool]]:

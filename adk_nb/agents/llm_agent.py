@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 from google.genai import types
@@ -16,6 +16,7 @@ from adk_nb.agents.instructions import Instruction
 from adk_nb.agents.lint import tools_of
 from adk_nb.agents.output_schema import check_schema
 from adk_nb.agents.own_tools import ToolLike, as_tool, check_tools
+from adk_nb.agents.preview import Preview, done_at_once, preview_of
 from adk_nb.agents.settings import check_planner, check_settings, unknown_argument
 from adk_nb.agents.standing import Standing, read_standings
 from adk_nb.agents.talk import Talk
@@ -31,6 +32,7 @@ from adk_nb.tools.base_tool import BaseTool
 from adk_nb.tools.base_toolset import BaseToolset
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.description import NodeDescription
+from adk_nb.workflow.run_config import RunConfig
 
 DEFAULT_MODEL = "gemini-3.5-flash"
 """What an agent asks that names no model."""
@@ -218,6 +220,44 @@ class LlmAgent(BaseAgent):
 
     def _link_to(self, agent: BaseAgent) -> str:
         return {"task": "task", "single_turn": "call"}.get(getattr(agent, "mode", None) or "", "transfer")
+
+    def preview(
+        self,
+        state: Mapping[str, Any] | None = None,
+        message: Any = None,
+        *,
+        events: Sequence[Event] = (),
+        artifacts: Mapping[str, types.Part | str] | None = None,
+        run_config: RunConfig | None = None,
+    ) -> Preview:
+        """Return what the agent would ask its model, rendered against a state, without asking it.
+
+        Keys that the instructions need and the state lacks are in `missing`; the texts keep their places.
+
+        Args:
+            state: The session's state.
+            message: What the person says, or the node's input.
+            events: What was said before.
+            artifacts: The session's artifacts by name, as parts or texts.
+            run_config: Settings of the call.
+
+        Example:
+            >>> agent = LlmAgent(name="greeter", instruction="Greet {user:name} in {language}.")
+            >>> preview = agent.preview({"user:name": "Ada"}, "Hello!")
+            >>> preview.missing
+            ('language',)
+            >>> print(preview)
+            What agent 'greeter' would ask its model
+            <BLANKLINE>
+            system:
+                Greet Ada in {language}.
+            <BLANKLINE>
+                You are an agent named "greeter".
+            user:
+                Hello!
+            missing: {language}; the state has 'user:name'
+        """
+        return done_at_once(preview_of(self, state or {}, message, events, artifacts or {}, run_config))
 
     def as_node(self) -> LlmAgent:
         """Return a copy with what being a node of a workflow means for everything the author left open."""

@@ -16,6 +16,7 @@ from adk_nb.models.llm_request import AGENT_LABEL, LlmRequest, copy_settings
 from adk_nb.models.llm_response import LlmResponse
 from adk_nb.planners.built_in_planner import BuiltInPlanner
 from adk_nb.workflow.context import Context, ReadonlyContext
+from adk_nb.workflow.run_config import RunConfig
 
 if TYPE_CHECKING:
     from adk_nb.agents.llm_agent import LlmAgent
@@ -47,21 +48,38 @@ async def request_of(
         MissingVariableError: an instruction names a key that the state lacks.
     """
     look = ReadonlyContext(ctx.get_invocation_context(), node=agent)
-    request = LlmRequest(model=model.model, config=settings_of(agent, ctx))
     reader = reader_of(agent, ctx, keeps_ids=getattr(model, "keeps_call_ids", False))
-    newest = input_content(node_input)
     reads_own_run = reader.is_task or (agent.mode == "single_turn" and agent.include_contents == "none")
     events = ctx.session.events[since:] if since and reads_own_run else ctx.session.events
-    request.contents = contents_for(reader, events, newest, agent.include_contents)
-    beside: list[types.Content] = [one.model_copy(deep=True) for one in ctx.run_config.model_input_context or ()]
-    static = getattr(agent, "static_instruction", None)
-    text = await instruction_text(agent.instruction, look)
+    contents = contents_for(reader, events, input_content(node_input), agent.include_contents)
+    request = LlmRequest(model=model.model, config=settings_of(agent, ctx.run_config), contents=contents)
+    return await with_instructions(agent, look, request, blocks)
+
+
+async def with_instructions(
+    agent: LlmAgent,
+    look: ReadonlyContext,
+    request: LlmRequest,
+    blocks: Sequence[str] = (),
+    missing: list[str] | None = None,
+) -> LlmRequest:
+    """Put an agent's instructions, and what its call adds, into a request that holds the conversation; return it.
+
+    Args:
+        agent: The agent.
+        look: What its instructions look at.
+        request: The request.
+        blocks: Further system text, after the agent's own.
+        missing: Takes the keys that the state lacks, in place of an error.
+    """
+    beside: list[types.Content] = [one.model_copy(deep=True) for one in look.run_config.model_input_context or ()]
     front: list[types.Content] = []
-    system = [await instruction_text(_global_instruction(agent), look)]
-    if static is None:
+    system = [await instruction_text(_global_instruction(agent), look, missing)]
+    text = await instruction_text(agent.instruction, look, missing)
+    if agent.static_instruction is None:
         system.append(text)
     else:
-        words, front = static_blocks(static)
+        words, front = static_blocks(agent.static_instruction)
         system += words
         if text:
             beside.insert(0, state_note(text))
@@ -105,10 +123,10 @@ def as_planned(agent: LlmAgent, ctx: Context, response: LlmResponse) -> LlmRespo
     return response.model_copy(update={"content": types.Content(role=response.content.role, parts=said)})
 
 
-def settings_of(agent: LlmAgent, ctx: Context) -> types.GenerateContentConfig:
+def settings_of(agent: LlmAgent, run_config: RunConfig) -> types.GenerateContentConfig:
     """Return the settings of one request, for changing: the agent's own, signed with its name and the call's labels."""
     config = copy_settings(agent.generate_content_config or types.GenerateContentConfig())
-    config.labels = {**(config.labels or {}), **(ctx.run_config.labels or {}), AGENT_LABEL: agent.name}
+    config.labels = {**(config.labels or {}), **(run_config.labels or {}), AGENT_LABEL: agent.name}
     return config
 
 
