@@ -107,6 +107,7 @@ def result_of(ctx: Context, value: Any, *, tool: str, is_pending: bool, takes_st
     result = CallResult()
     if not is_pending:
         result.response, result.media = read_result(value, f"result of tool {tool!r}")
+    result.text = ctx.response_text
     state = ctx.state.take_delta() if takes_state else {}
     result.state = {key: one for key, one in state.items() if not key.startswith(State.TEMP_PREFIX)}
     actions = ctx.take_actions() if ctx.has_actions else None

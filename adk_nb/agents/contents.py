@@ -61,9 +61,10 @@ class _Line:
     def content(self) -> types.Content:
         """The message, which may be the event's own."""
         content = self.event.content if self.event is not None else None
-        is_whole = content is not None and len(content.parts or ()) == len(self.parts) and not self.is_quoted
-        if content is not None and is_whole and content.role == self.role:
-            return content
+        if content is not None and content.role == self.role and not self.is_quoted:
+            own = content.parts or ()
+            if len(own) == len(self.parts) and all(one is other for one, other in zip(own, self.parts, strict=True)):
+                return content
         return types.Content(role=self.role, parts=list(self.parts))
 
     @property
@@ -122,7 +123,8 @@ def contents_for(
     """
     seen = visible_events(events)
     callers = {call.id: event.author for event in seen for call in event.get_function_calls() if call.id}
-    before, own = _heard(reader, seen, callers)
+    names = {call.id: str(call.name) for event in seen for call in event.get_function_calls() if call.id}
+    before, own = _heard(reader, seen, callers, names)
     before = _with_remarks(before, broken_turns(seen, reader.invocation_id))
     lines = _with_input(reader, before, own, newest)
     if include_contents == "none":
@@ -138,7 +140,9 @@ def contents_for(
     return sent
 
 
-def _heard(reader: Reader, events: list[Event], callers: dict[str, str]) -> tuple[list[_Line], list[_Line]]:
+def _heard(
+    reader: Reader, events: list[Event], callers: dict[str, str], names: dict[str, str]
+) -> tuple[list[_Line], list[_Line]]:
     """Return what the reader may hear, as it hears it: from before its run, and from its run's first event on."""
     beside: dict[str, bool] = {}
     before: list[_Line] = []
@@ -151,17 +155,18 @@ def _heard(reader: Reader, events: list[Event], callers: dict[str, str]) -> tupl
             continue
         if not _is_visible(reader, event, callers) or _is_out_of_time(reader, event, beside):
             continue
-        line = _line(reader, event, callers)
+        line = _line(reader, event, callers, names)
         if line is not None:
             lines.append(line)
     return before, own
 
 
-def _line(reader: Reader, event: Event, callers: dict[str, str]) -> _Line | None:
+def _line(reader: Reader, event: Event, callers: dict[str, str], names: dict[str, str]) -> _Line | None:
     content = event.content
     if content is None:
         return None
-    parts = [part for part in content.parts or () if not _is_question(part)]
+    named = [_named_as_called(part, names) for part in content.parts or ()]
+    parts = [part for part in named if not _is_question(reader, part, callers)]
     if not any(is_said(part) for part in parts):
         return None
     speaker = _speaker(event, callers)
@@ -212,9 +217,21 @@ def _is_out_of_time(reader: Reader, event: Event, beside: dict[str, bool]) -> bo
     return beside[path]
 
 
-def _is_question(part: types.Part) -> bool:
+def _named_as_called(part: types.Part, names: dict[str, str]) -> types.Part:
+    """Return a response under the name of its call: an answer that a form sends has the name of a question."""
+    response = part.function_response
+    name = names.get(str(response.id)) if response is not None else None
+    if response is None or name is None or name == response.name:
+        return part
+    return part.model_copy(update={"function_response": response.model_copy(update={"name": name})})
+
+
+def _is_question(reader: Reader, part: types.Part, callers: dict[str, str]) -> bool:
+    """Say whether a part is a question to a person or an answer to one that the reader's model didn't ask itself."""
     passed = part.function_call or part.function_response
-    return passed is not None and passed.name in _QUESTIONS
+    if passed is None or passed.name not in _QUESTIONS:
+        return False
+    return passed.name != REQUEST_INPUT or callers.get(str(passed.id)) != reader.agent
 
 
 def _speaker(event: Event, callers: dict[str, str]) -> str:

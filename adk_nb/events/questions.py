@@ -11,6 +11,9 @@ from adk_nb.events.event import Event
 from adk_nb.events.request_input import REQUEST_INPUT
 from adk_nb.events.tool_confirmation import CONFIRMATION_SCHEMA, REQUEST_CONFIRMATION
 
+USER_CHOICE = "get_user_choice"
+"""Name of the tool by which a model lets a person choose."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -43,8 +46,14 @@ def questions_in(event: Event) -> Iterator[Asked]:
             yield Asked(str(call.id), args.get("message"), config, credential_schema(config), is_secret=True)
         elif call.name == REQUEST_CONFIRMATION:
             yield _confirmation(str(call.id), args)
+        elif call.name == USER_CHOICE and _are_options(args.get("options")):
+            yield Asked(str(call.id), "Choose one", None, {"enum": args["options"]})
         else:
             yield Asked(str(call.id), f"{call.name} waits for an answer", args or None, None)
+
+
+def _are_options(given: Any) -> bool:
+    return isinstance(given, list) and bool(given) and all(isinstance(one, str) for one in given)
 
 
 def _confirmation(interrupt_id: str, args: dict[str, Any]) -> Asked:

@@ -113,6 +113,7 @@ class AgentTool(BaseTool):
             raise
         if self.skip_summarization and done.is_whole:
             tool_context.actions.skip_summarization = True
+            tool_context.response_text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
         if self.propagate_grounding_metadata and done.grounding_metadata is not None:
             tool_context.state[_GROUNDING_KEY] = done.grounding_metadata
         return result

@@ -49,6 +49,22 @@ def asked_schema(response_schema: Any, node_name: str) -> dict[str, Any] | None:
     return schema
 
 
+def usable_schema(schema: Any) -> dict[str, Any] | None:
+    """Return a schema that was asked with, `None` for one that no answer can be checked against: a model made it up.
+
+    Example:
+        >>> usable_schema({"type": "integer"}), usable_schema({"type": "age"})
+        ({'type': 'integer'}, None)
+    """
+    if not isinstance(schema, dict):
+        return None
+    try:
+        check_schema(schema)
+    except (ValueError, TypeError):
+        return None
+    return schema
+
+
 def read_answer(question: Question, response: Any) -> Any:
     """Return the answer inside a function response: text is read as JSON unless the question takes text.
 

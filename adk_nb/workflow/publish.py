@@ -17,6 +17,7 @@ from adk_nb.events.record import Question
 from adk_nb.events.request_input import chose_its_id
 from adk_nb.events.state import State
 from adk_nb.events.values import freeze, freeze_each, snapshot
+from adk_nb.workflow.answers import usable_schema
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.execution import Execution
 from adk_nb.workflow.run_config import RunConfig
@@ -296,11 +297,14 @@ def _note_questions(execution: Execution, event: Event) -> None:
     for asked in questions_in(event):
         if run.waits_for(asked.interrupt_id):
             continue
+        schema = asked.response_schema
+        if execution.node.kind == "agent":  # a model may have made it up; those of other nodes are checked already
+            schema = usable_schema(schema)
         question = Question(
             interrupt_id=asked.interrupt_id,
             message=asked.message,
             payload=snapshot(asked.payload),
-            response_schema=asked.response_schema,
+            response_schema=schema,
             asked_at=time.time(),
             is_named=chose_its_id(asked.interrupt_id),
             is_secret=asked.is_secret,

@@ -26,6 +26,9 @@ class ToolCall:
     tool_confirmation: ToolConfirmation | None = None
     """The person's decision on this call, `None` where nobody was asked yet."""
 
+    response_text: str | None = None
+    """What the event with the call's result says beside it, for a person to read."""
+
     if TYPE_CHECKING:
 
         @property
