@@ -73,8 +73,6 @@ class BaseAgent(BaseNode):
 
     kind: ClassVar[Kind] = "agent"
     speaks_as_itself: ClassVar[bool] = True
-    keeps_checkpoints: ClassVar[bool] = False
-    """A resumable app says with an event that a run of it has ended."""
     _runs_members: ClassVar[bool] = False
     """It does nothing but run its sub-agents."""
     _runs_in_order: ClassVar[bool] = False
@@ -270,10 +268,6 @@ class BaseAgent(BaseNode):
         """Return what runs for this agent below another one, in the same conversation."""
         is_node = type(self)._run_impl is not BaseAgent._run_impl
         return self if is_node or self.rerun_on_resume else self.model_copy(update={"rerun_on_resume": True})
-
-    def _checkpoint(self, agent: str, run_id: str) -> dict[str, Any] | None:
-        """Return what a resumable app says of this agent when one below it begins; `None` for nothing."""
-        return None
 
     def check(self) -> tuple[Hint, ...]:
         """Return what is worth a look in this agent and all below it before they run; `()` when all is plain.

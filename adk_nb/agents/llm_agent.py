@@ -52,6 +52,7 @@ class LlmAgent(BaseAgent):
         'scripted'
     """
 
+    keeps_checkpoints: ClassVar[bool] = True
     _default_model: ClassVar[str | BaseLlm] = DEFAULT_MODEL
     _fixed_fields: ClassVar[frozenset[str]] = BaseAgent._fixed_fields | {"mode"}
     _wrapped: dict[int, tuple[Any, BaseTool]] = PrivateAttr(default_factory=dict)

@@ -65,5 +65,5 @@ class LoopAgent(BaseAgent):
     def _drawn_as(self) -> Kind:
         return "workflow"
 
-    def _checkpoint(self, agent: str, run_id: str) -> dict[str, Any]:
-        return {"current_sub_agent": agent, "times_looped": int(run_id) - 1}
+    def _checkpoint(self, child: str, run_id: str) -> dict[str, Any] | None:
+        return {"current_sub_agent": child, "times_looped": int(run_id) - 1} if child else None

@@ -48,8 +48,8 @@ class ParallelAgent(BaseAgent):
     def _drawn_as(self) -> Kind:
         return "parallel"
 
-    def _checkpoint(self, agent: str, run_id: str) -> dict[str, Any] | None:
-        return None
+    def _checkpoint(self, child: str, run_id: str) -> dict[str, Any] | None:
+        return None if child else {}
 
 
 class _Members:

@@ -52,5 +52,5 @@ class SequentialAgent(BaseAgent):
     def _drawn_as(self) -> Kind:
         return "workflow"
 
-    def _checkpoint(self, agent: str, run_id: str) -> dict[str, Any]:
-        return {"current_sub_agent": agent}
+    def _checkpoint(self, child: str, run_id: str) -> dict[str, Any] | None:
+        return {"current_sub_agent": child} if child else None

@@ -15,6 +15,7 @@ from adk_nb.events.record import NodeRun, Status, open_ids
 from adk_nb.workflow.decide import Command, Settle
 
 if TYPE_CHECKING:
+    from adk_nb.workflow.execution import Execution
     from adk_nb.workflow.graph_run import GraphRun
 
 _NUMBERS = {
@@ -43,18 +44,31 @@ class Checkpoints:
         """
         self._publish = publish
 
-    async def started(self, graph: GraphRun, run: NodeRun) -> None:
-        """Tell that a node of a graph starts."""
-        await self._write(graph, {run.name: _entry(run)})
+    async def started(self, execution: Execution) -> None:
+        """Tell that a node of a graph, or a member of an agent, starts."""
+        run, above = execution.run, execution.parent
+        if execution.graph is not None:
+            await self._write(execution.graph, {run.name: _entry(run)})
+        elif above is not None:
+            await self._tell(above, above.node._checkpoint(run.name, run.run_id))
+        await self._tell(execution, execution.node._checkpoint("", ""))
 
-    async def ended(self, graph: GraphRun, run: NodeRun, commands: Sequence[Command]) -> None:
-        """Tell that a node of a graph has ended or waits, or that its graph pauses with it.
+    async def _tell(self, execution: Execution, state: dict[str, Any] | None) -> None:
+        if state is not None:
+            await self._publish(_agent_event(execution, EventActions(agent_state=state)))
+
+    async def ended(self, execution: Execution, commands: Sequence[Command]) -> None:
+        """Tell that an agent has ended, that a node of a graph has or waits, or that its graph pauses with it.
 
         Args:
-            graph: The graph.
-            run: The node's run.
-            commands: What follows from it.
+            execution: The node's run.
+            commands: What follows from it in its graph.
         """
+        run, graph = execution.run, execution.graph
+        if execution.node.keeps_checkpoints and run.status is Status.COMPLETED:
+            await self._publish(_agent_event(execution, EventActions(end_of_agent=True)))
+        if graph is None:
+            return
         if any(isinstance(one, Settle) and one.status in _PAUSED for one in commands):
             await self._write(graph, _whole(graph))
         elif run.status in (Status.COMPLETED, Status.WAITING, Status.INCOMPLETE):
@@ -66,6 +80,18 @@ class Checkpoints:
 
     async def _write(self, graph: GraphRun, nodes: dict[str, Any]) -> None:
         await self._publish(_event(graph, EventActions(agent_state={"nodes": nodes})))
+
+
+def _agent_event(execution: Execution, actions: EventActions) -> Event:
+    run = execution.run
+    return Event(
+        author=execution.node.name,
+        invocation_id=run.invocation_id,
+        node_path=run.path,
+        branch=run.branch,
+        isolation_scope=execution.isolation_scope,
+        actions=actions,
+    )
 
 
 def _event(graph: GraphRun, actions: EventActions) -> Event:

@@ -156,8 +156,8 @@ class Engine:
         while True:
             tries += 1
             try:
-                if self.checkpoints is not None and execution.graph is not None and tries == 1:
-                    await self.checkpoints.started(execution.graph, run)
+                if self.checkpoints is not None and tries == 1:
+                    await self.checkpoints.started(execution)
                 last = await (self._body if node.timeout is None else self._timed)(execution, tries)
                 break
             except BaseException as error:  # noqa: BLE001  # whatever user code raises: retried and reported there
@@ -373,8 +373,8 @@ class Engine:
             await self.deliver(event)
         elif graph is not None:
             await asyncio.sleep(0)  # others get their turn, also between nodes that say nothing
-        if self.checkpoints is not None and graph is not None:
-            await self.checkpoints.ended(graph, run, commands)
+        if self.checkpoints is not None:
+            await self.checkpoints.ended(execution, commands)
         return None if graph is None else graph.go_on(execution, commands)
 
     async def _publish(self, event: Event) -> None:

@@ -53,6 +53,8 @@ class BaseNode(Written):
     """The engine asks `call` for one value instead of iterating `run`."""
     tells_silence: ClassVar[bool] = False
     """A body that returns an empty event tells with it that it is done, instead of saying nothing."""
+    keeps_checkpoints: ClassVar[bool] = False
+    """A resumable app says with an event that a run of it has ended."""
     ends_on_escalation: ClassVar[bool] = False
     """It ends when something below it escalates, and what is above it goes on."""
     speaks_as_itself: ClassVar[bool] = False
@@ -120,6 +122,10 @@ class BaseNode(Written):
     def as_node(self) -> BaseNode:
         """Return what stands for this object in a graph: itself, or a changed copy."""
         return self
+
+    def _checkpoint(self, child: str, run_id: str) -> dict[str, Any] | None:
+        """Return what a resumable app says when a child of this node begins, or, with `""`, the node itself."""
+        return None
 
     def check_options(self) -> None:
         """Refuse options that don't go together; asked again when a copy gets other options."""

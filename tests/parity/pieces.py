@@ -103,3 +103,9 @@ def answers(given: dict[str, Any] | None = None, /, **more: Any) -> types.Conten
             for key, value in {**(given or {}), **more}.items()
         ],
     )
+
+
+async def plays(adk: Side, root: Any, *messages: str) -> Any:
+    """Play turns, and write down what is said without saying by which run: members of our agents have their own."""
+    adk.hides_paths = True
+    return await adk.play(root, *messages)

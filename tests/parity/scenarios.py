@@ -31,6 +31,8 @@ CHAPTERS = (
     "runner",
     "sessions",
     "agents",
+    "trees",
+    "callbacks",
     "workers",
     "tools",
     "confirmation",

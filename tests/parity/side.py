@@ -19,7 +19,7 @@ from tests.parity.written import Numbers, error_names, event_line, head_of, is_t
 # Where google-adk has each name; ours must have it at the same place.
 HOMES = {
     "": ["Agent", "Context", "Event", "Runner", "Workflow"],
-    "agents": ["RunConfig"],
+    "agents": ["BaseAgent", "LlmAgent", "LoopAgent", "ParallelAgent", "RunConfig", "SequentialAgent"],
     "apps": ["App", "ResumabilityConfig"],
     "auth": ["AuthConfig", "AuthCredential"],
     "auth.credential_service.in_memory_credential_service": ["InMemoryCredentialService"],
@@ -58,6 +58,8 @@ class Side:
         self.package = package
         self.lines: list[str] = []
         """What happened, in order; errors stand in them as `errors_in` reads them."""
+        self.hides_paths = False
+        """Lines of events leave the paths of their nodes out."""
         self._words: dict[str, bool] = {}
         self._numbers, self._invocations = Numbers(), Numbers()
         self._talks: list[Talk] = []
@@ -129,7 +131,10 @@ class Side:
         if event.error_code:
             error = self._named(error_names(event.error_code), event.error_code, event.error_message or "")
             error = f"error {error}"
-        return event.branch or "", self._invocations.of(event.invocation_id), event_line(event, error)
+        line = event_line(event, error)
+        if self.hides_paths:
+            line = line.partition(" ")[2]
+        return event.branch or "", self._invocations.of(event.invocation_id), line
 
     async def finish(self) -> None:
         """Write down what each session holds in the end."""
