@@ -17,6 +17,7 @@ from adk_nb.agents.lint import tools_of
 from adk_nb.agents.output_schema import check_schema
 from adk_nb.agents.own_tools import ToolLike, as_tool, check_tools
 from adk_nb.agents.preview import Preview, done_at_once, preview_of
+from adk_nb.agents.sent_shapes import check_shapes
 from adk_nb.agents.settings import check_planner, check_settings, unknown_argument
 from adk_nb.agents.standing import Standing, read_standings
 from adk_nb.agents.talk import Talk
@@ -148,6 +149,11 @@ class LlmAgent(BaseAgent):
     @model_validator(mode="after")
     def _check_planner(self) -> Self:
         check_planner(self.name, self.planner, self.generate_content_config)
+        return self
+
+    @model_validator(mode="after")
+    def _check_shapes(self) -> Self:
+        check_shapes(self.name, self.model or LlmAgent._default_model, self.output_schema, self.tools)
         return self
 
     @field_validator("output_schema")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -42,6 +43,17 @@ class BaseLlm(BaseModel):
     def supported_models(cls) -> list[str]:
         """Return regular expressions of the names that belong to this class; empty when it is only used directly."""
         return []
+
+    @classmethod
+    def check_shape(cls, shape: Any, what: str) -> None:
+        """Refuse the shape of an answer, or of a tool's arguments, that models of this class can't be told of.
+
+        Args:
+            shape: A type that pydantic can check, or a JSON schema.
+            what: What it is for, as the beginning of a message.
+        Raises:
+            ConfigurationError: it can't be told; by default every shape can.
+        """
 
     @property
     def capabilities(self) -> LlmCapabilities:

@@ -17,7 +17,7 @@ from pydantic import ConfigDict, PrivateAttr
 from adk_nb.errors import MissingApiKeyError, ModelConnectionError
 from adk_nb.models.base_llm import BaseLlm
 from adk_nb.models.folding import StreamFold
-from adk_nb.models.gemini_schema import fit_for_gemini
+from adk_nb.models.gemini_schema import check_for_gemini, fit_for_gemini
 from adk_nb.models.llm_request import LlmRequest, copy_settings
 from adk_nb.models.llm_response import LlmResponse
 from adk_nb.models.registry import GEMINI_NAMES
@@ -65,6 +65,11 @@ class Gemini(BaseLlm):
     def supported_models(cls) -> list[str]:
         """Return regular expressions of the names of Google's models."""
         return list(GEMINI_NAMES)
+
+    @classmethod
+    def check_shape(cls, shape: Any, what: str) -> None:
+        """Refuse a shape that the API can't take, also not in another form; see `check_for_gemini`."""
+        check_for_gemini(shape, what)
 
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False

@@ -57,6 +57,16 @@ class LLMRegistry:
         raise ConfigurationError(_unknown(model, cls._registered))
 
     @classmethod
+    def known(cls, model: str | BaseLlm) -> type[BaseLlm] | None:
+        """Return the class of a model given by object or name, `None` for a name that no class knows."""
+        if isinstance(model, BaseLlm):
+            return type(model)
+        try:
+            return cls.resolve(model)
+        except ConfigurationError:
+            return None
+
+    @classmethod
     def new_llm(cls, model: str) -> BaseLlm:
         """Return a new object for a model's name.
 
