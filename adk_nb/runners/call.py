@@ -15,7 +15,7 @@ from adk_nb.auth.answers import TakenCredentials
 from adk_nb.errors import AnswerError, DataError, EngineError, InvocationNotFoundError
 from adk_nb.events.credential_request import REQUEST_CREDENTIAL
 from adk_nb.events.event import Event, content_text, new_id
-from adk_nb.events.record import NodeRun, Status
+from adk_nb.events.record import ENDED, NodeRun, Status
 from adk_nb.events.request_input import answer_content, unwrap_answer
 from adk_nb.events.values import freeze
 from adk_nb.workflow.answers import check_answer, read_answer
@@ -139,6 +139,7 @@ class Call:
                 f"new_message=, or send the message without invocation_id= to start a new run."
             )
         refuse_other_root(self.root, root)
+        await self._refuse_lost_runs(root.invocation_id)
         return Opening(root, self._user_event(root, None) if self.state_delta else None, [])
 
     async def _spoken_question(self) -> str | None:
@@ -182,6 +183,7 @@ class Call:
         refuse_other_root(self.root, root)
         for run in asked.values():
             refuse_lost_run(self.root, run)
+        await self._refuse_lost_runs(root.invocation_id)
         message = self.credentials.taken_out_of(message)
         asking = next(iter(asked.values()))
         if spoken:
@@ -203,6 +205,12 @@ class Call:
         (said,) = spoken.values()
         text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False, default=str)
         return types.Content(role="user", parts=[types.Part(text=text)])
+
+    async def _refuse_lost_runs(self, invocation_id: str) -> None:
+        """Refuse to go on while a node is gone that has an open run; where only events tell, the graph may differ."""
+        for run in await self.log.open_runs(invocation_id):
+            if run.status not in ENDED and not run.is_told:
+                refuse_lost_run(self.root, run)
 
     async def _root_of(self, asked: dict[str, NodeRun]) -> NodeRun:
         """Return the root of the run that all of the questions belong to."""

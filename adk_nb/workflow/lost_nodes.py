@@ -56,8 +56,6 @@ def refuse_lost_run(root: BaseNode, run: NodeRun) -> None:
     Raises:
         WorkflowConfigurationError: a workflow on the way has no node of the name.
     """
-    if run.is_told:
-        return
     node, (above, *below) = root, run.path.split("/")
     for segment in below:
         graph = getattr(node, "graph", None)

@@ -13,7 +13,7 @@ from adk_nb.errors import WorkflowConfigurationError
 from adk_nb.events.record import Status
 from adk_nb.events.request_input import RequestInput
 from adk_nb.sessions import SqliteSessionService
-from adk_nb.workflow import BaseNode, RetryConfig, Workflow, node
+from adk_nb.workflow import BaseNode, JoinNode, RetryConfig, Workflow, node
 from adk_nb.workflow.context import Context
 from tests.workflow.driving import Conversation, lines, run
 
@@ -114,7 +114,7 @@ def test_an_answer_belongs_to_the_conversation_of_its_question() -> None:
 def test_a_graph_that_lost_an_open_node_says_so(is_asked: bool) -> None:
     """Going on with a workflow whose open node is gone fails with the node's name and those that there are.
 
-    The answer to a node that is gone isn't stored: it can be given again once the node is back.
+    Nothing is stored of the attempt: it can be made again once the node is back.
     """
 
     def flow(name: str) -> Workflow:
@@ -126,14 +126,39 @@ def test_a_graph_that_lost_an_open_node_says_so(is_asked: bool) -> None:
         await (talk.say() if is_asked else talk.cut_after(1))
         changed = Conversation(flow("approval"), talk.service)
         going_on = changed.answer(q="yes") if is_asked else changed.go_on()
+        before = await talk.stored(), await talk.records()
         error = await changed.fail(WorkflowConfigurationError, going_on)
         assert all(part in str(error) for part in ("'approve'", "'approval' (did you mean this?)", "w@1"))
+        assert (await talk.stored(), await talk.records()) == before
         same = Conversation(flow("approve"), talk.service)
         if not is_asked:
             await same.go_on()
         assert [question.interrupt_id for _, question in await same.questions()] == ["q"]
         await same.answer(q="yes")
         assert (await same.root()).output == "yes"
+
+    run(test)
+
+
+def test_an_answer_while_another_open_node_is_gone_is_not_stored() -> None:
+    """With one of two asking nodes gone, an answer to the other is refused and not stored."""
+
+    def flow(other: str) -> Workflow:
+        asking = tuple(
+            node(lambda name=name: RequestInput(interrupt_id=name, message="?"), name=name) for name in ("left", other)
+        )
+        return Workflow(name="w", edges=[("START", asking, JoinNode(name="both"))])
+
+    async def test() -> None:
+        talk = Conversation(flow("right"))
+        await talk.say()
+        before = await talk.stored(), await talk.records()
+        changed = Conversation(flow("wrong"), talk.service)
+        error = await changed.fail(WorkflowConfigurationError, changed.answer(left=1))
+        assert "'right'" in str(error)
+        assert (await talk.stored(), await talk.records()) == before
+        await talk.answer(left=1, right=2)
+        assert (await talk.root()).output == {"left": 1, "right": 2}
 
     run(test)
 
