@@ -71,6 +71,12 @@ class ChildRuns:
             )
         task = asyncio.current_task()
         if task is not None and task is not parent.task:
+            if task.get_loop() is not parent.engine.loop:
+                raise WorkflowConfigurationError(
+                    f"Node {parent.run.name!r} called ctx.run_node on another event loop, as asyncio.run in a function "
+                    f"or thread makes one, and a child runs on the loop of its parent: make the node an async function "
+                    f"that awaits ctx.run_node."
+                )
             self.tasks.add(task)
         node = build_node(node_like)
         path = self._path(node, wish)

@@ -191,3 +191,24 @@ def test_callers_in_callers() -> None:
         assert len(events) == 5
 
     run(test)
+
+
+@pytest.mark.parametrize("how", ["sync function in a thread", "asyncio.to_thread"])
+def test_a_child_is_not_run_on_another_loop(how: str) -> None:
+    """`asyncio.run(ctx.run_node(...))` in a thread fails with one sentence, and the run ends."""
+
+    def outside(ctx: Context) -> Any:
+        return asyncio.run(ctx.run_node(node(lambda: 1, name="child")))
+
+    async def inside(ctx: Context) -> Any:
+        return await asyncio.to_thread(outside, ctx)
+
+    async def test() -> None:
+        is_sync = how == "sync function in a thread"
+        body = node(outside, timeout=60, rerun_on_resume=True) if is_sync else node(inside, rerun_on_resume=True)
+        talk = Conversation(Workflow(name="w", edges=[("START", body)]))
+        error = await talk.fail(WorkflowConfigurationError, talk.say())
+        assert "called ctx.run_node on another event loop" in str(error)
+        assert (await talk.root()).status is Status.FAILED
+
+    run(test)
