@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, alias_generators, field_seria
 
 from adk_nb.events.event_actions import EventActions
 from adk_nb.events.paths import last_segment, parent_path
-from adk_nb.events.read_only import OpenFields, ReadOnlyDict, ReadOnlyFields, ReadOnlyList
+from adk_nb.events.read_only import OpenFields, ReadOnlyDict, ReadOnlyFields, ReadOnlyList, ReadOnlySet
 from adk_nb.events.response import LlmResponse
 from adk_nb.events.storing import without_secrets
 from adk_nb.events.values import cleaned_text, freeze, freeze_content, freeze_each
@@ -218,8 +218,8 @@ class Event(LlmResponse):
             if info.output_for is not None:
                 info.__dict__["output_for"] = ReadOnlyList(info.output_for)
             _close(info)
-        _close(self)
         self.__pydantic_fields_set__.add("id")  # a copy of it brings its id along
+        _close(self)
 
     def settle(self) -> None:
         """Take over what this event says and does as copies that don't change; for the engine, before it takes note.
@@ -260,7 +260,12 @@ _KNOWN = frozenset(name for name, field in Event.model_fields.items() if field.a
 _SHORTCUTS = frozenset({"message", "state", "route", "node_path"})
 _OWN_MODELS = frozenset({Event, EventActions, NodeInfo})
 _NOTHING = ReadOnlyDict()
-_set = object.__setattr__  # the models' own would ask the sealed dictionary
+# What a model is made of, written past its own `__setattr__`, which would ask the sealed dictionary.
+_new, _set_fields = object.__new__, BaseModel.__dict__["__dict__"].__set__
+_set_names, _set_extra, _set_private = (
+    BaseModel.__dict__[slot].__set__
+    for slot in ("__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
+)
 
 
 def _sealed_actions(actions: EventActions) -> EventActions:
@@ -273,7 +278,7 @@ def _sealed_actions(actions: EventActions) -> EventActions:
     fields = OpenFields(own)
     fields.update(_frozen_deeds(own, _FILLED))
     fields.__class__ = ReadOnlyFields  # type: ignore[assignment]
-    sealed: EventActions = _model(EventActions, fields, actions.__pydantic_fields_set__)
+    sealed: EventActions = _model(EventActions, fields, _shared(actions.__pydantic_fields_set__))
     return sealed
 
 
@@ -295,18 +300,29 @@ def _frozen_deeds(fields: dict[str, Any], names: tuple[str, ...]) -> dict[str, A
 
 
 def _close(model: BaseModel) -> None:
-    """Make the fields of a model read-only."""
+    """Make the fields of a model read-only, and let it share the names of those that were set."""
     fields = model.__dict__
     if type(fields) is OpenFields:
         fields.__class__ = ReadOnlyFields  # type: ignore[assignment]  # same layout, other methods
     else:
-        _set(model, "__dict__", ReadOnlyFields(fields))
+        _set_fields(model, ReadOnlyFields(fields))
+    _set_names(model, _shared(model.__pydantic_fields_set__))
+
+
+def _shared(names: set[str]) -> set[str]:
+    """Return the one read-only set of these names: most events have the same, and history is long."""
+    known = frozenset(names)
+    shared = _SHARED_NAMES.get(known)
+    if shared is None:
+        shared = _SHARED_NAMES[known] = ReadOnlySet(known)
+    return shared
 
 
 _OPEN_DEEDS = ("requested_tool_confirmations", "compaction", "render_ui_widgets", "set_model_response")
 """Fields that may hold objects of any kind, which are left as they are when they hold no secret."""
 _DEEDS = ("artifact_delta", "agent_state", "requested_auth_configs", *_OPEN_DEEDS)
 _FILLED = ("state_delta", *_DEEDS)
+_SHARED_NAMES: dict[frozenset[str], ReadOnlySet] = {}
 _NO_ACTIONS = EventActions()  # all events that do nothing share it
 _NO_ACTIONS.__dict__.update({name: _NOTHING for name, value in _NO_ACTIONS.__dict__.items() if value == {}})
 _close(_NO_ACTIONS)
@@ -352,11 +368,11 @@ def _copy_of(model: M) -> M:
 
 
 def _model(kind: type[BaseModel], fields: dict[str, Any], fields_set: set[str]) -> Any:
-    model = kind.__new__(kind)
-    _set(model, "__dict__", fields)
-    _set(model, "__pydantic_fields_set__", fields_set)
-    _set(model, "__pydantic_extra__", None)
-    _set(model, "__pydantic_private__", None)
+    model = _new(kind)
+    _set_fields(model, fields)
+    _set_names(model, fields_set)
+    _set_extra(model, None)
+    _set_private(model, None)
     return model
 
 

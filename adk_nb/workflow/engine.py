@@ -366,7 +366,7 @@ class Engine:
             commands = decide(graph.state, Ended(run))
             if run.notes and run.status in ENDED:
                 graph.note_above(run.notes)
-        await self.store(event, [run, *[one for one in kept(commands) if one is not run]])
+        await self.store(event, kept(commands, run))
         if self.on_run is not None:
             self.on_run(run)
         if event is not None:

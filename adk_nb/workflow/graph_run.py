@@ -233,10 +233,12 @@ class GraphRun:
         holder.has_output(settle.output)
 
 
-def kept(commands: Iterable[Command]) -> list[NodeRun]:
-    """Return the records that commands ask to store, the new ones marked with the time."""
-    runs = [command.run for command in commands if type(command) is Keep]
-    for run in runs:
-        if run.created_at == 0.0:
-            run.created_at = time.time()
+def kept(commands: Iterable[Command], ended: NodeRun | None = None) -> list[NodeRun]:
+    """Return the records to store, first the one of the run that ended; new ones are marked with the time."""
+    runs = [] if ended is None else [ended]
+    for command in commands:
+        if type(command) is Keep and command.run is not ended:
+            runs.append(command.run)
+            if command.run.created_at == 0.0:
+                command.run.created_at = time.time()
     return runs
