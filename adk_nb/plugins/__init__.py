@@ -2,6 +2,8 @@
 
 from adk_nb.plugins.base_plugin import BasePlugin
 from adk_nb.plugins.global_instruction_plugin import GlobalInstructionPlugin
+from adk_nb.plugins.logging_plugin import LoggingPlugin
 from adk_nb.plugins.plugin_manager import PluginManager
+from adk_nb.plugins.reflect_retry_tool_plugin import ReflectAndRetryToolPlugin
 
-__all__ = ["BasePlugin", "GlobalInstructionPlugin", "PluginManager"]
+__all__ = ["BasePlugin", "GlobalInstructionPlugin", "LoggingPlugin", "PluginManager", "ReflectAndRetryToolPlugin"]

@@ -37,6 +37,12 @@ def printed_lines(event: Event, *, verbose: bool = False) -> Iterator[str]:
         yield f"{event.author} > [asks {question.interrupt_id}: {question.message or 'an answer'}]"
     if event.output is not None:
         yield f"{event.author} > [{event.node_name}: {event.output!r}]"
+    for key, value in event.actions.state_delta.items():
+        yield f"{event.author} > [state {key} = {_cut(repr(value), _RESULT)}]"
+    for name, version in event.actions.artifact_delta.items():
+        yield f"{event.author} > [saved {name}, version {version}]"
+    if event.actions.transfer_to_agent:
+        yield f"{event.author} > [hands over to {event.actions.transfer_to_agent}]"
     if event.error_code is not None:
         yield f"{event.author} > [{event.error_code}: {event.error_message}]"
 

@@ -23,6 +23,7 @@ from adk_nb.runners.kinds import check_kinds
 from adk_nb.runners.printing import printed_lines
 from adk_nb.runners.rewind import rewind_event
 from adk_nb.runners.threaded import read_on_thread
+from adk_nb.runners.toolsets import close_toolsets
 from adk_nb.runners.turn import Turn
 from adk_nb.sessions.in_memory_session_service import InMemorySessionService
 from adk_nb.workflow.build import build_root
@@ -307,12 +308,15 @@ class Runner:
             await self._sessions.log(session).append(event, [])
 
     async def close(self) -> None:
-        """Close the plugins, and write out what the session service still holds.
+        """Close the toolsets and plugins, and write out what the session service still holds.
+
+        A toolset may take 10 seconds; one that fails to close is told in a warning.
 
         Raises:
             PluginError: plugins failed to close; everything else is done.
         """
         try:
+            await close_toolsets(self.agent)
             await self.plugin_manager.close()
         finally:
             await self._sessions.flush()

@@ -17,6 +17,7 @@ from adk_nb.runners import InMemoryRunner, Runner
 from adk_nb.sessions import InMemorySessionService, SqliteSessionService
 from adk_nb.testing import ScriptedModel
 from adk_nb.workflow import Workflow, node
+from adk_nb.workflow.context import Context
 from tests.runners.talking import Recorder
 from tests.workflow.driving import user_text
 
@@ -196,3 +197,19 @@ def test_debug_shows_errors(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ValueError, match="oh"):
         asyncio.run(runner_of(boom).run_debug("x"))
     assert capsys.readouterr().out.splitlines() == ["user > x", "wf > [ValueError: oh]"]
+
+
+def test_debug_shows_what_changes(capsys: pytest.CaptureFixture[str]) -> None:
+    """State that is written and artifacts that are saved are printed."""
+
+    async def works(ctx: Context) -> None:
+        ctx.state["count"] = 3
+        await ctx.save_artifact("a.txt", types.Part(text="x"))
+
+    runner = InMemoryRunner(node=Workflow(name="wf", edges=[("START", works)]))
+    asyncio.run(runner.run_debug("x"))
+    assert capsys.readouterr().out.splitlines() == [
+        "user > x",
+        "wf > [state count = 3]",
+        "wf > [saved a.txt, version 0]",
+    ]
