@@ -105,7 +105,7 @@ def answers(given: dict[str, Any] | None = None, /, **more: Any) -> types.Conten
     )
 
 
-async def plays(adk: Side, root: Any, *messages: str) -> Any:
+async def plays(adk: Side, root: Any, *messages: str | types.Content, **options: Any) -> Any:
     """Play turns, and write down what is said without saying by which run: members of our agents have their own."""
     adk.hides_paths = True
-    return await adk.play(root, *messages)
+    return await adk.play(root, *messages, **options)

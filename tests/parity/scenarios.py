@@ -36,6 +36,8 @@ CHAPTERS = (
     "workers",
     "tools",
     "confirmation",
+    "agent_tools",
+    "artifacts",
     "plugins",
     "apps",
     "stopping",

@@ -21,19 +21,32 @@ HOMES = {
     "": ["Agent", "Context", "Event", "Runner", "Workflow"],
     "agents": ["BaseAgent", "LlmAgent", "LoopAgent", "ParallelAgent", "RunConfig", "SequentialAgent"],
     "apps": ["App", "ResumabilityConfig"],
+    "artifacts": ["FileArtifactService", "InMemoryArtifactService"],
     "auth": ["AuthConfig", "AuthCredential"],
     "auth.credential_service.in_memory_credential_service": ["InMemoryCredentialService"],
     "errors.already_exists_error": ["AlreadyExistsError"],
     "errors.session_not_found_error": ["SessionNotFoundError"],
     "events": ["EventActions", "RequestInput"],
     "events.event": ["NodeInfo"],
+    "memory": ["InMemoryMemoryService"],
+    "memory.memory_entry": ["MemoryEntry"],
     "models": ["BaseLlm", "LlmResponse"],
     "plugins.base_plugin": ["BasePlugin"],
     "runners": ["InMemoryRunner"],
     "sessions": ["InMemorySessionService", "State", "StateSchemaError"],
     "sessions.base_session_service": ["GetSessionConfig"],
     "sessions.sqlite_session_service": ["SqliteSessionService"],
-    "tools": ["FunctionTool"],
+    "tools": [
+        "AgentTool",
+        "FunctionTool",
+        "exit_loop",
+        "get_user_choice",
+        "load_artifacts",
+        "load_memory",
+        "preload_memory",
+        "request_input",
+    ],
+    "tools.base_toolset": ["BaseToolset"],
     "workflow": [
         "BaseNode",
         "DEFAULT_ROUTE",
@@ -87,11 +100,15 @@ class Side:
 
     def file_store(self, name: str = "sessions") -> Any:
         """Open a session store in a file; the file goes away with the side."""
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory()
-        store = self.SqliteSessionService(str(pathlib.Path(self._folder.name) / f"{name}.db"))
+        store = self.SqliteSessionService(str(pathlib.Path(self.folder()) / f"{name}.db"))
         self._files.append(store)
         return store
+
+    def folder(self) -> str:
+        """Return a folder that goes away with the side."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory()
+        return self._folder.name
 
     def note(self, what: str, value: Any) -> None:
         """Write down what the scenario itself observed."""
