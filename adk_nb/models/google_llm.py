@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import re
+import weakref
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from typing import Any
@@ -163,6 +164,11 @@ class Gemini(BaseLlm):
             # Started here so that the loop knows the generator and ends it, and with it the client, when it shuts down.
             await anext(lifetime)
             held = self._clients[loop] = _LoopClient(client, lifetime, surroundings)
+            for ended in [known for known in _OPEN if known.is_closed()]:
+                del _OPEN[ended]
+            opened = _OPEN.setdefault(loop, [])
+            await _close_unheld(opened)
+            opened.append((weakref.ref(held), lifetime))
         return held
 
     def _new_client(self) -> genai.Client:
@@ -179,13 +185,26 @@ class Gemini(BaseLlm):
         return genai.Client(http_options=options, **arguments)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class _LoopClient:
     client: genai.Client
     lifetime: AsyncGenerator[None, None]
-    """Ends with the event loop, or when nobody holds it any more; ending it closes the client."""
+    """Ends with the event loop, or some time after the last model that asks with it; ending it closes the client."""
     surroundings: tuple[str | None, ...]
     """The environment variables it was made with: a corrected API key takes effect at the next call."""
+
+
+_OPEN: weakref.WeakKeyDictionary[
+    asyncio.AbstractEventLoop, list[tuple[weakref.ref[_LoopClient], AsyncGenerator[None, None]]]
+] = weakref.WeakKeyDictionary()
+"""The open clients of each loop. Without it, one that is let go as its loop ends would be closed halfway."""
+
+
+async def _close_unheld(opened: list[tuple[weakref.ref[_LoopClient], AsyncGenerator[None, None]]]) -> None:
+    """Close the clients that no model asks with any more."""
+    for entry in [entry for entry in opened if entry[0]() is None]:
+        opened.remove(entry)
+        await entry[1].aclose()
 
 
 async def _lifetime(client: genai.Client) -> AsyncGenerator[None, None]:
