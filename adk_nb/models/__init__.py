@@ -14,11 +14,13 @@ from adk_nb.models.use import current_model, use_model
 
 if TYPE_CHECKING:
     from adk_nb.models.google_llm import Gemini
+    from adk_nb.models.lite_llm import LiteLlm
 
 __all__ = [
     "BaseLlm",
     "Gemini",
     "LLMRegistry",
+    "LiteLlm",
     "LlmCapabilities",
     "LlmRequest",
     "LlmResponse",
@@ -29,4 +31,6 @@ __all__ = [
 ]
 
 # The client is loaded when Gemini is first named, so that offline work doesn't pay for it.
-__getattr__, __dir__ = loaded_when_used(__name__, {"Gemini": "adk_nb.models.google_llm"})
+__getattr__, __dir__ = loaded_when_used(
+    __name__, {"Gemini": "adk_nb.models.google_llm", "LiteLlm": "adk_nb.models.lite_llm"}
+)

@@ -13,8 +13,19 @@ from adk_nb.models.base_llm import BaseLlm
 GEMINI_NAMES = (r"gemini-.*", r"gemma-4.*", r"projects/.+", r"model-optimizer-.*")
 """Regular expressions of the names that `Gemini` serves."""
 
+_PROVIDERS = (
+    "anthropic|azure|azure_ai|bedrock|cerebras|cohere|databricks|deepseek|fireworks_ai|gemini|groq|hosted_vllm|"
+    "huggingface|lm_studio|mistral|nvidia_nim|ollama|ollama_chat|openai|openrouter|perplexity|sambanova|together_ai|"
+    "vertex_ai|watsonx|xai"
+)
+LITE_LLM_NAMES = (rf"({_PROVIDERS})/.+",)
+"""Regular expressions of the names that `LiteLlm` serves: a provider, a slash and the model's own name."""
+
 # Loaded by name when one of its models is asked for, so that the registry alone imports no client.
-_BUILT_IN = (("Gemini", "adk_nb.models.google_llm", GEMINI_NAMES),)
+_BUILT_IN = (
+    ("Gemini", "adk_nb.models.google_llm", GEMINI_NAMES),
+    ("LiteLlm", "adk_nb.models.lite_llm", LITE_LLM_NAMES),
+)
 
 
 class LLMRegistry:
@@ -102,7 +113,7 @@ def _matches(patterns: list[str] | tuple[str, ...], name: str) -> bool:
 
 def _unknown(model: str, registered: list[type[BaseLlm]]) -> str:
     known = [f"{c.__name__} ({', '.join(c.supported_models()) or 'by Class:name only'})" for c in registered]
-    known += [f"{name} ({', '.join(patterns)})" for name, _, patterns in _BUILT_IN]
+    known += [f"Gemini ({', '.join(GEMINI_NAMES)})", "LiteLlm (provider/model, with pip install 'adk-nb[litellm]')"]
     return (
         f"No class knows the model {model!r}; known are {'; '.join(known)}. Check the spelling, pass a BaseLlm object "
         f"as model=, or write a BaseLlm subclass for this provider and call LLMRegistry.register(it)."
