@@ -10,6 +10,7 @@ from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, alias_generators, field_serializer, model_validator
 
 from adk_nb.events.event_actions import EventActions
+from adk_nb.events.made import made, put_fields, put_names
 from adk_nb.events.paths import last_segment, parent_path
 from adk_nb.events.read_only import OpenFields, ReadOnlyDict, ReadOnlyFields, ReadOnlyList, ReadOnlySet
 from adk_nb.events.response import LlmResponse
@@ -113,8 +114,10 @@ class Event(LlmResponse):
             if data.get("content") is not None:
                 raise ValueError("message= and content= are mutually exclusive: give one of them.")
             data["content"] = to_content(data.pop("message"))
-        _set_inner(data, ("actions", "actions"), {"state": "state_delta", "route": "route"}, own)
-        _set_inner(data, ("node_info", "nodeInfo"), {"node_path": "path"}, own)
+        if "route" in data or "state" in data:
+            _set_inner(data, ("actions", "actions"), {"state": "state_delta", "route": "route"}, own)
+        if "node_path" in data:
+            _set_inner(data, ("node_info", "nodeInfo"), {"node_path": "path"}, own)
         return data
 
     @field_serializer("long_running_tool_ids")
@@ -260,12 +263,6 @@ _KNOWN = frozenset(name for name, field in Event.model_fields.items() if field.a
 _SHORTCUTS = frozenset({"message", "state", "route", "node_path"})
 _OWN_MODELS = frozenset({Event, EventActions, NodeInfo})
 _NOTHING = ReadOnlyDict()
-# What a model is made of, written past its own `__setattr__`, which would ask the sealed dictionary.
-_new, _set_fields = object.__new__, BaseModel.__dict__["__dict__"].__set__
-_set_names, _set_extra, _set_private = (
-    BaseModel.__dict__[slot].__set__
-    for slot in ("__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
-)
 
 
 def _sealed_actions(actions: EventActions) -> EventActions:
@@ -278,7 +275,7 @@ def _sealed_actions(actions: EventActions) -> EventActions:
     fields = OpenFields(own)
     fields.update(_frozen_deeds(own, _FILLED))
     fields.__class__ = ReadOnlyFields  # type: ignore[assignment]
-    sealed: EventActions = _model(EventActions, fields, _shared(actions.__pydantic_fields_set__))
+    sealed: EventActions = made(EventActions, fields, _shared(actions.__pydantic_fields_set__))
     return sealed
 
 
@@ -287,15 +284,16 @@ def _frozen_deeds(fields: dict[str, Any], names: tuple[str, ...]) -> dict[str, A
     frozen = {}
     for name in names:
         value = fields[name]
-        if value is None:
+        if value is None or value is _NOTHING:
             continue
-        if name in _OPEN_DEEDS:
-            if value:
-                frozen[name] = without_secrets(value, f"actions.{name}")
+        if not value:
+            if name not in _OPEN_DEEDS:
+                frozen[name] = _NOTHING
             continue
-        if value and name == "requested_auth_configs":
-            value = without_secrets(value, f"actions.{name}")
-        frozen[name] = freeze_each(value, f"actions.{name}") if value else _NOTHING
+        where = f"actions.{name}"
+        if name in _OPEN_DEEDS or name == "requested_auth_configs":
+            value = without_secrets(value, where)
+        frozen[name] = value if name in _OPEN_DEEDS else freeze_each(value, where)
     return frozen
 
 
@@ -305,8 +303,8 @@ def _close(model: BaseModel) -> None:
     if type(fields) is OpenFields:
         fields.__class__ = ReadOnlyFields  # type: ignore[assignment]  # same layout, other methods
     else:
-        _set_fields(model, ReadOnlyFields(fields))
-    _set_names(model, _shared(model.__pydantic_fields_set__))
+        put_fields(model, ReadOnlyFields(fields))
+    put_names(model, _shared(model.__pydantic_fields_set__))
 
 
 def _shared(names: set[str]) -> set[str]:
@@ -341,8 +339,8 @@ def event_of(**fields: Any) -> Event:
     own = OpenFields(_EVENT_DEFAULTS)
     own.update(fields)
     own["id"], own["timestamp"] = new_id(), time.time()
-    own["node_info"] = _model(NodeInfo, OpenFields(_INFO_DEFAULTS), set())
-    event: Event = _model(Event, own, set(fields))
+    own["node_info"] = made(NodeInfo, OpenFields(_INFO_DEFAULTS), set())
+    event: Event = made(Event, own, set(fields))
     return event
 
 
@@ -363,17 +361,8 @@ def _copy_of(model: M) -> M:
     kind = type(model)
     if kind not in _OWN_MODELS:  # a subclass may have more to copy
         return model.model_copy()
-    copied: M = _model(kind, OpenFields(model.__dict__), set(model.__pydantic_fields_set__))
+    copied: M = made(kind, OpenFields(model.__dict__), set(model.__pydantic_fields_set__))
     return copied
-
-
-def _model(kind: type[BaseModel], fields: dict[str, Any], fields_set: set[str]) -> Any:
-    model = _new(kind)
-    _set_fields(model, fields)
-    _set_names(model, fields_set)
-    _set_extra(model, None)
-    _set_private(model, None)
-    return model
 
 
 def _set_inner(data: dict[str, Any], spellings: tuple[str, str], names: dict[str, str], own: Any) -> None:

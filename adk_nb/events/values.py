@@ -22,6 +22,7 @@ from google.genai import types
 from pydantic import BaseModel
 
 from adk_nb.errors import WorkflowDataError, one_of
+from adk_nb.events.made import made
 from adk_nb.events.read_only import ReadOnlyDict, ReadOnlyFields, ReadOnlyList, ReadOnlySet
 from adk_nb.events.storing import dumped, refusal
 
@@ -117,13 +118,9 @@ def _frozen_model(model: BaseModel, where: str) -> Any:
 
 def _like(model: BaseModel, fields: dict[str, Any]) -> Any:
     """Return a model as `model` is, with fields of its own."""
-    cls = type(model)
-    other = cls.__new__(cls)
-    object.__setattr__(other, "__dict__", fields)
-    object.__setattr__(other, "__pydantic_fields_set__", set(model.__pydantic_fields_set__))
-    object.__setattr__(other, "__pydantic_extra__", model.__pydantic_extra__)
-    object.__setattr__(other, "__pydantic_private__", model.__pydantic_private__)
-    return other
+    return made(
+        type(model), fields, set(model.__pydantic_fields_set__), model.__pydantic_extra__, model.__pydantic_private__
+    )
 
 
 def _copied(value: Any) -> Any:

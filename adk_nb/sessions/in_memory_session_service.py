@@ -79,7 +79,9 @@ class InMemorySessionService(BaseSessionService):
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """Remove a session with its events; nothing happens when there is none with this id."""
         with self._lock:
-            self._sessions.get((app_name, user_id), {}).pop(session_id, None)
+            stored = self._sessions.get((app_name, user_id), {}).pop(session_id, None)
+            if stored is not None:
+                stored.is_deleted = True
 
     async def append_event(self, session: Session, event: Event) -> Event:
         """Add an event to a session and return it; a partial event is returned and not added.
@@ -132,7 +134,7 @@ class InMemorySessionService(BaseSessionService):
         if event is not None:
             event.seal()
         with self._lock:
-            if self._sessions.get(stored.key[:2], {}).get(stored.key[2]) is not stored:
+            if stored.is_deleted:
                 raise SessionNotFoundError(not_found(stored.key, "in memory"))
             is_new = event is None or stored.is_new(event)
             if event is not None and is_new and event.actions.rewind_before_invocation_id is not None:
@@ -163,6 +165,7 @@ class _Stored:
         self.state = state
         self.events: list[Event] = []
         self.last_update_time = time.time()
+        self.is_deleted = False
         self.runs = RunIndex()
         self._by_id: dict[str, Event] = {}
 
@@ -180,7 +183,8 @@ class _Stored:
         """Add a sealed event."""
         self.events.append(event)
         self._by_id[event.id] = event
-        self.last_update_time = max(self.last_update_time, event.timestamp)
+        if event.timestamp > self.last_update_time:
+            self.last_update_time = event.timestamp
 
     def load_events(self) -> list[Event]:
         """Return all events; sessions in memory always have theirs."""

@@ -32,7 +32,8 @@ class RunIndex:
 
     def put(self, runs: Sequence[NodeRun]) -> None:
         """Insert records, or replace those with the same invocation and path; all of them or none."""
-        for run, fields in [(run, kept(run)) for run in runs]:
+        rows = [kept(run) for run in runs]
+        for run, fields in zip(runs, rows, strict=True):
             invocation = self._invocations.get(run.invocation_id)
             if invocation is None:
                 invocation = self._invocations[run.invocation_id] = _Invocation()
