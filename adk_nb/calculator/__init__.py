@@ -43,6 +43,7 @@ from adk_nb.calculator.measured import (
     MeasuredRun,
     fit_context,
     fit_designs,
+    fit_sentences,
 )
 from adk_nb.calculator.mistakes import (
     Attempts,
@@ -111,6 +112,7 @@ __all__ = [
     "detailed_token_phrases",
     "fit_context",
     "fit_designs",
+    "fit_sentences",
     "format_amount",
     "format_count",
     "format_money",
@@ -148,6 +150,10 @@ class _Room(types.ModuleType):
         from adk_nb.notebook.calculator_view import calculator
 
         return calculator(**values)
+
+    def fit(self, loop_run: Any = None, graph_run: Any = None, **values: Any) -> Any:
+        """Return the calculator with its inputs fitted to runs; see `Calculator.fit`."""
+        return self(**values).fit(loop_run, graph_run)
 
 
 sys.modules[__name__].__class__ = _Room

@@ -8,19 +8,22 @@ from adk_nb.calculator.detailed import Design, DetailedComparison
 from adk_nb.calculator.words import Phrase, format_count, format_percent
 
 _SLACK = 1e-9
+_MOST_WRITTEN = 1e15
 
 
 def format_amount(amount: float) -> str:
     """Write an amount that may be a mean: whole from 100 on, `never` for one that no run ever reaches.
 
     Example:
-        >>> [format_amount(amount) for amount in (5152.0, 291416.14, 12.27, float("inf"))]
-        ['5,152', '291,416', '12.3', 'never']
+        >>> [format_amount(amount) for amount in (5152.0, 291416.14, 12.27, 1e80, float("inf"))]
+        ['5,152', '291,416', '12.3', '> 10^15', 'never']
     """
     if amount == math.inf:
         return "never"
+    if amount >= _MOST_WRITTEN:
+        return "> 10^15"
     if amount >= 100:
-        return format_count(math.floor(amount + 0.5 + _SLACK) if amount < 1e15 else math.floor(amount))
+        return format_count(math.floor(amount + 0.5 + _SLACK))
     return format_count(amount + _SLACK)
 
 

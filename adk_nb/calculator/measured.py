@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from adk_nb.calculator.contexts import Context
+from adk_nb.calculator.detailed import compare_in_detail
+from adk_nb.calculator.detailed_words import format_amount
 from adk_nb.calculator.inputs import checked_amount
 from adk_nb.errors import ConfigurationError
 
@@ -145,14 +147,35 @@ class DesignsFit:
     loop: ContextFit | None
     """How the loop's one context fits; `None` when no loop was measured."""
     graph: ContextFit | None
-    """How the contexts of the graph's nodes fit; `None` when no graph was measured."""
+    """How the contexts of the graph's nodes fit; `None` when no graph was measured, or it called no model."""
+    loop_tokens: float | None
+    """Tokens that a loop run used, sent and written, on average; `None` when none was measured."""
+    graph_tokens: float | None
+    """The same of a graph run."""
+
+    @property
+    def loop_error(self) -> float | None:
+        """How far the calculator's total at `values` lies from the measured one, as a share; `None` without either.
+
+        Example:
+            >>> run = MeasuredRun([Conversation([400, 477, 554], [28, 28, 28])])
+            >>> fit_designs([run]).loop_error
+            0.0
+        """
+        return _error(compare_in_detail(**self.values).loop.tokens, self.loop_tokens)
+
+    @property
+    def graph_error(self) -> float | None:
+        """The same for the graph."""
+        return _error(compare_in_detail(**self.values).graph.tokens, self.graph_tokens)
 
 
 def fit_designs(loop_runs: Sequence[MeasuredRun] = (), graph_runs: Sequence[MeasuredRun] = ()) -> DesignsFit:
     """Fit both designs to measured runs, or one of them.
 
-    The process length is what the graph ran, else what the loop stepped through: rounded means over runs. The judgment
-    share gives the mean number of conversations of a graph run. A graph that called no model has a share of 0.
+    All calls of a loop's run are taken as one context, whoever made them. The process length is what the graph ran,
+    else what the loop stepped through: rounded means over runs. The judgment share gives the mean number of
+    conversations of a graph run. A graph that called no model has a share of 0.
 
     Raises:
         ConfigurationError: no run at all, or a loop without a model call.
@@ -167,7 +190,7 @@ def fit_designs(loop_runs: Sequence[MeasuredRun] = (), graph_runs: Sequence[Meas
     if not loop_runs and not graph_runs:
         raise ConfigurationError("A fit needs a run of a loop or of a graph; found neither.")
     values: dict[str, Any] = {}
-    loop = fit_context(talk for run in loop_runs for talk in run.conversations) if loop_runs else None
+    loop = fit_context(_as_one(run) for run in loop_runs) if loop_runs else None
     talks = [talk for run in graph_runs for talk in run.conversations if talk.prompts]
     graph = fit_context(talks) if talks else None
     if graph_runs:
@@ -180,7 +203,7 @@ def fit_designs(loop_runs: Sequence[MeasuredRun] = (), graph_runs: Sequence[Meas
         values |= {"graph_result": node.result, "graph_hidden": node.hidden}
     if loop is not None:
         values = _loop_values(loop.context, loop_runs, values) | values
-    return DesignsFit(values=values, loop=loop, graph=graph)
+    return DesignsFit(values, loop, graph, _mean_tokens(loop_runs), _mean_tokens(graph_runs))
 
 
 def _loop_values(context: Context, runs: Sequence[MeasuredRun], known: dict[str, Any]) -> dict[str, Any]:
@@ -199,9 +222,55 @@ def _loop_values(context: Context, runs: Sequence[MeasuredRun], known: dict[str,
     }
 
 
+def _as_one(run: MeasuredRun) -> Conversation:
+    talks = run.conversations
+    return Conversation(
+        prompts=[tokens for talk in talks for tokens in talk.prompts],
+        outputs=[tokens for talk in talks for tokens in talk.outputs],
+        hidden=[tokens for talk in talks for tokens in talk.hidden or (0,) * len(talk.prompts)],
+    )
+
+
+def _mean_tokens(runs: Sequence[MeasuredRun]) -> float | None:
+    used = [sum(sum(talk.prompts) + sum(talk.outputs) for talk in run.conversations) for run in runs]
+    return sum(used) / len(used) if used else None
+
+
+def _error(predicted: float, measured: float | None) -> float | None:
+    return None if not measured else predicted / measured - 1
+
+
 def _mean_steps(runs: Sequence[MeasuredRun]) -> int | None:
     counted = [run.steps for run in runs if run.steps is not None]
     return _rounded(sum(counted) / len(counted)) if counted else None
+
+
+def fit_sentences(fit: DesignsFit) -> list[str]:
+    """Say what was measured, what the calculator makes of it, and how well that fits.
+
+    Example:
+        >>> fit_sentences(fit_designs([MeasuredRun([Conversation([400, 477, 554], [28, 28, 28])])]))[0]
+        'Loop: 1,515 tokens measured, 1,515 by the calculator (+0.0 %); prompts fit within 0 tokens a call, R² 1.000.'
+    """
+    detailed = compare_in_detail(**fit.values)
+    said = []
+    for name, found, measured, predicted in (
+        ("Loop", fit.loop, fit.loop_tokens, detailed.loop.tokens),
+        ("Graph", fit.graph, fit.graph_tokens, detailed.graph.tokens),
+    ):
+        if measured is None:
+            said.append(f"{name}: not measured, so what the fields say.")
+        elif found is None:
+            said.append(f"{name}: no model calls.")
+        else:
+            error = _error(predicted, measured) or 0.0
+            explained = "" if found.r_squared is None else f", R² {found.r_squared:.3f}"
+            said.append(
+                f"{name}: {format_amount(measured)} tokens measured, {format_amount(predicted)} by the calculator "
+                f"({error * 100:+.1f} %); prompts fit within {format_amount(found.typical_miss)} tokens a call"
+                f"{explained}."
+            )
+    return said
 
 
 def _rounded(mean: float) -> int:

@@ -104,12 +104,11 @@ def attempts(success: float, detection: float, most: int | None = None) -> Attem
     if stays == 0:
         return Attempts(math.inf if cap is None else float(cap), 0.0, 0.0, 0.0 if cap is None else 1.0)
     left = 0.0 if cap is None or stays >= 1 else math.exp(cap * math.log1p(-stays))
-    # An average of 1/P runs of which each is right with chance P: all of them end right, whatever a float makes of 1/P.
-    count = (1 - left) / stays if left < 0.5 else -math.expm1((cap or 1) * math.log1p(-stays)) / stays
+    ended = 1 - left if left < 0.5 else -math.expm1((cap or 1) * math.log1p(-stays))
     return Attempts(
-        attempts=count,
-        right=min(right * count, 1.0),
-        shipped_wrong=min((1 - right) * (1 - noticed) * count, 1.0),
+        attempts=ended / stays,
+        right=min(right / stays * ended, 1.0),
+        shipped_wrong=min((1 - right) * (1 - noticed) / stays * ended, 1.0),
         given_up=left,
     )
 

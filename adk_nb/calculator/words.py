@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from adk_nb.calculator.comparison import Comparison
 
@@ -148,7 +148,16 @@ def success_phrases(comparison: Comparison) -> list[Phrase]:
     ]
 
 
-def horizon_phrases(comparison: Comparison) -> list[Phrase]:
+class HasHorizon(Protocol):
+    """A comparison of either model."""
+
+    @property
+    def horizon(self) -> float:
+        """Steps up to which the loop is right at least half the time."""
+        ...
+
+
+def horizon_phrases(comparison: HasHorizon) -> list[Phrase]:
     """Say how long a process may be before the loop is more often wrong than right.
 
     Example:

@@ -11,9 +11,14 @@ _STATIC = Path(__file__).parent / "static"
 
 
 @functools.cache
-def script(name: str) -> str:
-    """Return a module of the front end without comments and indentation."""
-    text = (_STATIC / f"{name}.js").read_text(encoding="utf-8")
+def script(*names: str) -> str:
+    """Return a module of the front end without comments and indentation.
+
+    Several files become one module, in this order; they import nothing but each other.
+    """
+    text = "\n".join((_STATIC / f"{name}.js").read_text(encoding="utf-8") for name in names)
+    if len(names) > 1:
+        text = re.sub(r'^import \{[^}]*\} from "\./[^"]*";$', "", text, flags=re.MULTILINE)
     text = re.sub(r"^\s*/\*.*?\*/\s*$", "", text, flags=re.DOTALL | re.MULTILINE)
     lines = (line.strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))

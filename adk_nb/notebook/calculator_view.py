@@ -16,12 +16,11 @@ calculator put into an ipywidgets box.
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import pathlib
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import anywidget
@@ -29,61 +28,38 @@ import traitlets
 from IPython.display import display, update_display
 
 from adk_nb.calculator import (
+    PRESETS,
     Comparison,
-    Phrase,
+    DesignsFit,
+    DetailedComparison,
+    Preset,
     checked_judgment_share,
-    checked_process_length,
     checked_routing_accuracy,
-    checked_tokens_per_step,
     compare_designs,
-    format_count,
-    format_percent,
-    success_phrases,
+    compare_in_detail,
+    detailed_summary,
+    fit_sentences,
     summary,
-    token_phrases,
 )
 from adk_nb.errors import ConfigurationError
 from adk_nb.notebook.assets import page, script, style_sheet
+from adk_nb.notebook.calculator_runs import fit_runs
+from adk_nb.notebook.calculator_static import static_detailed, static_simple
+from adk_nb.notebook.calculator_values import (
+    ASSUMPTIONS,
+    INPUTS,
+    SHOWN,
+    SIMPLE,
+    TABLES,
+    CheckedTrait,
+    assumption_trait,
+    drawable_length,
+    drawable_tokens,
+)
 from adk_nb.notebook.front_end import isolates_outputs
 
-_SCRIPT = script("calculator")
+_SCRIPT = script("calculator_model", "calculator_words", "calculator_charts", "calculator_inputs", "calculator")
 _STYLE = style_sheet("theme", "calculator")
-_INPUTS = ("process_length", "judgment_share", "routing_accuracy", "tokens_per_step")
-
-_LONGEST_DRAWN = 1_000
-_MOST_TOKENS_DRAWN = 1_000_000_000
-
-
-class _Checked(traitlets.TraitType[Any, Any]):
-    """A trait whose values pass a check at once, even while notifications are held, or leave it as it was."""
-
-    def __init__(self, check: Callable[[object], float], default: float) -> None:
-        super().__init__(default_value=default)
-        self._check = check
-        self.tag(sync=True)
-
-    def validate(self, obj: object, value: object) -> float:
-        return self._check(value)
-
-
-def _drawable_length(value: object) -> int:
-    length = checked_process_length(value)
-    if length > _LONGEST_DRAWN:
-        raise ConfigurationError(
-            f"process_length can be drawn up to {_LONGEST_DRAWN:,} steps; found {value!r}; "
-            "adk_nb.calculator.compare_designs counts any length."
-        )
-    return length
-
-
-def _drawable_tokens(value: object) -> int | float:
-    tokens = checked_tokens_per_step(value)
-    if tokens > _MOST_TOKENS_DRAWN:
-        raise ConfigurationError(
-            f"tokens_per_step can be drawn up to {_MOST_TOKENS_DRAWN:,}; found {value!r}; "
-            "adk_nb.calculator.compare_designs counts any amount."
-        )
-    return tokens
 
 
 class Calculator(anywidget.AnyWidget):
@@ -91,28 +67,64 @@ class Calculator(anywidget.AnyWidget):
 
     Shown at the end of a cell or with `display`; every copy on the page follows the same values. Set a value from code
     and the sliders move; move a slider and `comparison` follows. A value out of range is refused with a
-    `ConfigurationError` and changes nothing.
+    `ConfigurationError` and changes nothing. The fields of `adk_nb.calculator.Assumptions` are values as well; they
+    count while `is_extended` is set.
 
     Example:
         >>> calc = Calculator(process_length=15)
         >>> calc.judgment_share = 1.0
         >>> calc.comparison.graph_tokens
         7500
+        >>> calc.loop_base = 2000
+        >>> calc.details.loop.prompt_tokens
+        82500.0
     """
 
     _esm = _SCRIPT
     _css = _STYLE
 
-    process_length = _Checked(_drawable_length, 6)
+    process_length = CheckedTrait(drawable_length, 6)
     """Steps from start to end: 0 to 1,000. The slider offers 1 to 15 and reaches further when a longer one is set."""
-    judgment_share = _Checked(checked_judgment_share, 0.5)
+    judgment_share = CheckedTrait(checked_judgment_share, 0.5)
     """Share of the steps that need a model: 0 to 1."""
-    routing_accuracy = _Checked(checked_routing_accuracy, 0.97)
+    routing_accuracy = CheckedTrait(checked_routing_accuracy, 0.97)
     """Chance that one choice of the next step is right: 0 to 1. The slider starts at 0.8, or lower when that is set."""
-    tokens_per_step = _Checked(_drawable_tokens, 500)
+    tokens_per_step = CheckedTrait(drawable_tokens, 500)
     """Tokens that a step adds to a context: 0 to 1,000,000,000. It moves both bars alike and never the share saved."""
 
+    # The extended model's inputs, as `adk_nb.calculator.Assumptions` tells them.
+    calls_per_step = assumption_trait("calls_per_step")
+    closing_call = assumption_trait("closing_call")
+    length_variance = assumption_trait("length_variance")
+    loop_base = assumption_trait("loop_base")
+    loop_visible = assumption_trait("loop_visible")
+    loop_result = assumption_trait("loop_result")
+    loop_hidden = assumption_trait("loop_hidden")
+    node_calls = assumption_trait("node_calls")
+    graph_base = assumption_trait("graph_base")
+    graph_visible = assumption_trait("graph_visible")
+    graph_result = assumption_trait("graph_result")
+    graph_hidden = assumption_trait("graph_hidden")
+    shared_reasoning = assumption_trait("shared_reasoning")
+    cache_read = assumption_trait("cache_read")
+    cache_write = assumption_trait("cache_write")
+    cache_minimum = assumption_trait("cache_minimum")
+    cache_hit = assumption_trait("cache_hit")
+    price_input = assumption_trait("price_input")
+    price_output = assumption_trait("price_output")
+    judge_accuracy = assumption_trait("judge_accuracy")
+    route_share = assumption_trait("route_share")
+    dependence = assumption_trait("dependence")
+    detection = assumption_trait("detection")
+    most_attempts = assumption_trait("most_attempts")
+
+    is_extended = traitlets.Bool(False).tag(sync=True)
+    """The extended model is open, and what is drawn and said."""
+    fit_note = traitlets.Unicode().tag(sync=True)
+    """What the last fit found, shown above the results; empty hides it."""
+
     _key = traitlets.Unicode().tag(sync=True)
+    _tables = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self,
@@ -120,21 +132,107 @@ class Calculator(anywidget.AnyWidget):
         judgment_share: float = 0.5,
         routing_accuracy: float = 0.97,
         tokens_per_step: float = 500,
+        *,
+        is_extended: bool | None = None,
+        **assumptions: Any,
     ) -> None:
+        unknown = [name for name in assumptions if name not in ASSUMPTIONS]
+        if unknown:
+            raise ConfigurationError(
+                f"The calculator has no value {unknown[0]!r}; it has {', '.join((*INPUTS, 'is_extended'))}."
+            )
         super().__init__(
             process_length=process_length,
             judgment_share=judgment_share,
             routing_accuracy=routing_accuracy,
             tokens_per_step=tokens_per_step,
+            is_extended=bool(assumptions) if is_extended is None else is_extended,
+            **assumptions,
             _key=uuid.uuid4().hex,
+            _tables=TABLES,
         )
-        self._shown: dict[str, float] | None = None
+        self._shown: dict[str, Any] | None = None
+        self._fitted: DesignsFit | None = None
         self.on_msg(self._on_message)
 
     @property
     def comparison(self) -> Comparison:
-        """Both designs at the present values, with every number that is drawn."""
-        return compare_designs(**self._values())
+        """Both designs at the present four values, in the simple model."""
+        return compare_designs(**{name: getattr(self, name) for name in SIMPLE})
+
+    @property
+    def details(self) -> DetailedComparison:
+        """Both designs at all present values, in the extended model, whether it is open or not.
+
+        Raises:
+            ConfigurationError: the totals are too large to count.
+        """
+        return compare_in_detail(**{name: getattr(self, name) for name in INPUTS})
+
+    @property
+    def fitted(self) -> DesignsFit | None:
+        """What the last `fit` found, with its errors; `None` before one."""
+        return self._fitted
+
+    def use(self, preset: str) -> Calculator:
+        """Set all values to those of a preset, and open the extended model.
+
+        Args:
+            preset: A key of `adk_nb.calculator.PRESETS`.
+
+        Returns:
+            Calculator: itself.
+
+        Raises:
+            ConfigurationError: there is no such preset; the message lists them.
+
+        Example:
+            >>> Calculator().use("refund").details.loop.tokens
+            5152.0
+        """
+        found = PRESETS.get(preset)
+        if found is None:
+            raise ConfigurationError(f"There is no preset {preset!r}; there are {', '.join(PRESETS)}.")
+        self._set({**SIMPLE, **ASSUMPTIONS, **found.values, "is_extended": True, "fit_note": ""})
+        return self
+
+    def fit(self, loop_run: Any = None, graph_run: Any = None) -> Calculator:
+        """Set what runs tell (contexts, steps, judgments), open the extended model, and show the error.
+
+        What no run tells (accuracy, caching, prices, and the design that wasn't measured) stays as it is.
+
+        Args:
+            loop_run: A run of an agent loop. Alone it may be a graph's: it is one when more than an agent ran.
+            graph_run: A run of a graph for the same task. Each is what `adk_nb.run` returned, a list of events, or a
+                list of several of these.
+
+        Returns:
+            Calculator: itself; `fitted` has the numbers, `fit_note` the sentences.
+
+        Raises:
+            ConfigurationError: there is nothing to fit to; nothing has changed then.
+
+        Example:
+            >>> import adk_nb as adk
+            >>> from adk_nb.testing import ScriptedModel
+            >>> agent = adk.Agent(name="agent", instruction="Answer in one word.")
+            >>> run = adk.run_sync(agent, "Hello?", model=ScriptedModel(["Hello!"]), sessions="memory")
+            >>> calc = Calculator().fit(run)
+            >>> calc.process_length, calc.fitted.loop.error
+            (1, 0.0)
+        """
+        found = fit_runs(loop_run, graph_run)
+        self._set({**found.values, "is_extended": True, "fit_note": " ".join(fit_sentences(found))})
+        self._fitted = found
+        return self
+
+    def _set(self, values: Mapping[str, Any]) -> None:
+        """Set several values as one change: all of them, or none when one is refused."""
+        for name, value in values.items():
+            self.class_traits()[name].validate(self, value)
+        with self.hold_sync():
+            for name, value in values.items():
+                setattr(self, name, value)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """Give a page of its own with the calculator at the present values; its sliders work without a kernel.
@@ -151,19 +249,35 @@ class Calculator(anywidget.AnyWidget):
         return whole
 
     def _values(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _INPUTS}
+        return {name: getattr(self, name) for name in SHOWN}
+
+    def _text(self) -> str:
+        return detailed_summary(self.details) if self.is_extended else summary(self.comparison)
+
+    def _static(self) -> str:
+        if not self.is_extended:
+            return static_simple(self.comparison)
+        preset = self._preset()
+        notes = [] if preset is None else [f"{preset.title}. {preset.source} {preset.caveat}"]
+        return static_detailed(self.details, [*notes, *([f"Fitted. {self.fit_note}"] if self.fit_note else [])])
+
+    def _preset(self) -> Preset | None:
+        """The preset that all present values are those of."""
+        values = {name: getattr(self, name) for name in INPUTS}
+        return next((one for one in PRESETS.values() if {**SIMPLE, **ASSUMPTIONS, **one.values} == values), None)
 
     def _fragment(self) -> str:
         """HTML for an output: readable as it is, interactive once its script runs."""
-        start = f"mountCopies({json.dumps(self._key)}, {json.dumps(self._values())});"
+        given = (json.dumps(value).replace("<", "\\u003c") for value in (self._key, self._values(), TABLES))
+        start = f"mountCopies({', '.join(given)});"
         return (
             f"<style>{_STYLE}</style>"
-            f'<div class="adknb adknb-calc" data-adknb-calculator="{self._key}">{_static(self.comparison)}</div>'
+            f'<div class="adknb adknb-calc" data-adknb-calculator="{self._key}">{self._static()}</div>'
             f'<script type="module">{_SCRIPT}\n{start}</script>'
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        data: dict[str, Any] = {"text/plain": summary(self.comparison), "text/html": self._fragment()}
+        data: dict[str, Any] = {"text/plain": self._text(), "text/html": self._fragment()}
         if not isolates_outputs():
             return data, {}
         live = super()._repr_mimebundle_(**kwargs)
@@ -188,8 +302,11 @@ class Calculator(anywidget.AnyWidget):
         update_display(data, metadata=metadata, raw=True, display_id=self._key)
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{name}={value!r}" for name, value in self._values().items())
-        return f"Calculator({values})"
+        given = {name: getattr(self, name) for name in SIMPLE}
+        given |= {name: getattr(self, name) for name, value in ASSUMPTIONS.items() if getattr(self, name) != value}
+        if self.is_extended != (len(given) > len(SIMPLE)):
+            given["is_extended"] = self.is_extended
+        return f"Calculator({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
 
 def calculator(
@@ -197,6 +314,10 @@ def calculator(
     judgment_share: float = 0.5,
     routing_accuracy: float = 0.97,
     tokens_per_step: float = 500,
+    *,
+    preset: str | None = None,
+    is_extended: bool | None = None,
+    **assumptions: Any,
 ) -> Calculator:
     """Show what it saves to put code in charge: an agent loop against a graph, with sliders.
 
@@ -205,10 +326,14 @@ def calculator(
         judgment_share: Share of the steps that need a model: 0 to 1.
         routing_accuracy: Chance that one choice of the next step is right: 0 to 1; a measured one, for instance.
         tokens_per_step: Tokens that a step adds to a context: 0 or more.
+        preset: A key of `adk_nb.calculator.PRESETS`, whose values stand instead of all others.
+        is_extended: Whether the extended model is open; by default when a preset or an assumption is given.
+        **assumptions: The extended model's inputs, the fields of `adk_nb.calculator.Assumptions`: tokens, prices,
+            shares.
 
     Returns:
-        Calculator: shown at the end of a cell. The four values can be read and set, `comparison` holds the results,
-        and `to_html()` gives a page.
+        Calculator: shown at the end of a cell. All values can be read and set, `comparison` and `details` hold the
+        results, `fit(run)` sets what a run tells, and `to_html()` gives a page.
 
     Raises:
         ConfigurationError: a value is out of range; the message says which one and what is allowed.
@@ -216,37 +341,10 @@ def calculator(
     Example:
         >>> calculator(process_length=15).comparison.loop_tokens
         60000
+        >>> calculator(preset="refund").details.graph.tokens
+        2265.0
     """
-    return Calculator(process_length, judgment_share, routing_accuracy, tokens_per_step)
-
-
-def _static(comparison: Comparison) -> str:
-    """The results as a table and two sentences, for places where no script runs."""
-    rows = (
-        ("model calls", f"{comparison.process_length:,}", f"{comparison.judgment_nodes:,}"),
-        ("tokens", format_count(comparison.loop_tokens), format_count(comparison.graph_tokens)),
-        (
-            "intended path",
-            format_percent(comparison.loop_success),
-            f"{format_percent(comparison.graph_success)} to {format_percent(comparison.graph_success_exact)}",
-        ),
+    made = Calculator(
+        process_length, judgment_share, routing_accuracy, tokens_per_step, is_extended=is_extended, **assumptions
     )
-    body = "".join(
-        f"<tr><th>{html.escape(name)}</th><td>{html.escape(loop)}</td><td>{html.escape(graph)}</td></tr>"
-        for name, loop, graph in rows
-    )
-    head = html.escape(summary(comparison).splitlines()[0])
-    sentences = "".join(f"<p>{_marked_up(say(comparison))}</p>" for say in (token_phrases, success_phrases))
-    return (
-        f'<div class="adknb-calc-static"><p><strong>{head}</strong></p>'
-        f"<table><thead><tr><th></th><th>agent loop</th><th>graph</th></tr></thead><tbody>{body}</tbody></table>"
-        f"{sentences}<p>A picture of the mechanism, not a benchmark: it ignores prompt caching and takes mistakes as "
-        "independent.</p></div>"
-    )
-
-
-def _marked_up(phrases: list[Phrase]) -> str:
-    return "".join(
-        f"<strong>{html.escape(phrase.text)}</strong>" if phrase.is_strong else html.escape(phrase.text)
-        for phrase in phrases
-    )
+    return made if preset is None else made.use(preset)

@@ -1,44 +1,28 @@
-"""The calculator's widget: values in and out, what is displayed and saved, the browser's arithmetic against ours."""
+"""The calculator's widget: values in and out, what is displayed and saved."""
 
 from __future__ import annotations
 
-import itertools
 import json
-import os
 import pathlib
 import re
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import playwright
 import pytest
-import traitlets
 from IPython.core.displaypub import CapturingDisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 from traitlets.config import Config
 
 import adk_nb
-from adk_nb.calculator import (
-    Comparison,
-    Phrase,
-    compare_designs,
-    format_count,
-    format_percent,
-    format_share,
-    horizon_phrases,
-    success_phrases,
-    summary,
-    token_phrases,
-)
+from adk_nb.calculator import PRESETS, assumption_defaults, compare_designs, compare_in_detail, summary
 from adk_nb.errors import ConfigurationError
+from adk_nb.notebook.assets import script
 from adk_nb.notebook.calculator_view import Calculator, calculator
 
 STATIC = pathlib.Path(adk_nb.__file__).parent / "notebook" / "static"
 WIDGET_TYPE = "application/vnd.jupyter.widget-view+json"
-LARGEST_SAVED_COPY = 48_000
+LARGEST_SAVED_COPY = 90_000
 
 BAD_VALUES = [
     ("process_length", 6.5),
@@ -52,6 +36,12 @@ BAD_VALUES = [
     ("tokens_per_step", -500),
     ("tokens_per_step", float("inf")),
     ("tokens_per_step", 2_000_000_000),
+    ("loop_base", -1),
+    ("calls_per_step", 101),
+    ("closing_call", 1),
+    ("detection", 1.5),
+    ("most_attempts", 0),
+    ("cache_hit", None),
 ]
 
 
@@ -72,6 +62,38 @@ def settle(calc: Calculator) -> None:
 def test_defaults_are_the_text_s() -> None:
     """Opened without arguments, the calculator stands at the values that the text starts from."""
     assert calculator().comparison == compare_designs(6, 0.5, 0.97, 500)
+
+
+def test_extended_model_stands_behind_one_click() -> None:
+    """The extended model's inputs are values like the others; giving one opens it, and opening it changes no number."""
+    assert not calculator().is_extended
+    calc = calculator(process_length=15, loop_base=2000, cache_read=0.1)
+    assert calc.is_extended
+    assert calc.details == compare_in_detail(15, loop_base=2000, cache_read=0.1)
+    assert "input as paid" in calc._repr_mimebundle_()[0]["text/plain"]
+    calc.is_extended = False
+    assert calc._repr_mimebundle_()[0]["text/plain"] == summary(compare_designs(15))
+    assert calculator(is_extended=True).details.loop.tokens == calculator().comparison.loop_tokens
+
+
+def test_presets_set_everything() -> None:
+    """A preset leaves nothing of what stood there before, and its source and caveat stand in the static copy."""
+    calc = calculator(detection=0.5, routing_accuracy=0.8)
+    assert calc.use("refund") is calc
+    assert calc.details == compare_in_detail(**PRESETS["refund"].values)
+    without_scripts = re.sub(r"<(style|script).*?</\1>", "", calc.to_html(), flags=re.DOTALL)
+    for text in ("5,152", "2,265", "56.0 %", "24.7 %", "Google Developers Blog", "not a measurement"):
+        assert text in without_scripts
+    assert calculator(preset="tau_bench_airline").routing_accuracy == 0.86
+    with pytest.raises(ConfigurationError, match="There is no preset 'refnd'; there are refund, tau_bench_airline"):
+        calculator(preset="refnd")
+    with pytest.raises(ConfigurationError, match="The calculator has no value 'loop_bass'; it has process_length, "):
+        calculator(loop_bass=1)
+
+
+def test_room_can_be_called() -> None:
+    """`adk_nb.calculator(...)` opens the calculator, and `adk_nb.calculator.fit(...)` opens it fitted."""
+    assert adk_nb.calculator(process_length=3).process_length == 3
 
 
 def test_values_can_be_read_and_set() -> None:
@@ -132,6 +154,10 @@ def test_plain_text_is_the_whole_comparison() -> None:
     assert repr(calc) == (
         "Calculator(process_length=15, judgment_share=0.5, routing_accuracy=0.97, tokens_per_step=500)"
     )
+    detailed = calculator(closing_call=True)
+    assert repr(detailed).endswith("tokens_per_step=500, closing_call=True)")
+    detailed.is_extended = False
+    assert repr(detailed).endswith("closing_call=True, is_extended=False)")
 
 
 def test_saved_copy_stands_alone() -> None:
@@ -193,81 +219,24 @@ def test_hosts_that_isolate_outputs_get_the_widget_too(published: list[dict[str,
 
 
 def test_traits_are_those_the_script_mirrors() -> None:
-    """The script reads the object under the names that it has in Python."""
-    script = (STATIC / "calculator.js").read_text(encoding="utf-8")
-    names = re.search(r"const NAMES = \[(.*?)\]", script)
-    assert names is not None
-    assert json.loads(f"[{names[1]}]") == ["process_length", "judgment_share", "routing_accuracy", "tokens_per_step"]
-    assert all(isinstance(Calculator.class_traits()[name], traitlets.TraitType) for name in json.loads(f"[{names[1]}]"))
+    """The script reads the object under the names that it has in Python, with the same defaults."""
+    text = script("calculator_model")
+    block = re.search(r"ASSUMPTIONS = \{(.*?)\};", text, re.DOTALL)
+    assert block is not None
+    pairs = re.findall(r"(\w+): (\w+)", block[1])
+    assert {name: json.loads(value) for name, value in pairs} == assumption_defaults()
+    assert {name for name, _ in pairs} <= set(Calculator.class_traits())
+    assert (
+        "const SIMPLE = { process_length: 6, judgment_share: 0.5, routing_accuracy: 0.97, tokens_per_step: 500 };"
+        in (script("calculator"))
+    )
 
 
 def test_static_files_are_safe_to_inline() -> None:
     """Script and styles can stand inside a page: no end tag in them, and no text is ever turned into markup."""
-    script = (STATIC / "calculator.js").read_text(encoding="utf-8")
-    styles = (STATIC / "theme.css").read_text(encoding="utf-8") + (STATIC / "calculator.css").read_text(
-        encoding="utf-8"
-    )
-    assert not re.search(r"</(script|style)|<!--", script + styles, re.IGNORECASE)
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write", script)
+    code = "".join(path.read_text(encoding="utf-8") for path in STATIC.glob("calculator*.js"))
+    styles = "".join((STATIC / f"{name}.css").read_text(encoding="utf-8") for name in ("theme", "calculator"))
+    assert not re.search(r"</(script|style)|<!--", code + styles, re.IGNORECASE)
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write", code)
     tokens = set(re.findall(r"(--adknb-\w+):", styles))
     assert set(re.findall(r"var\((--adknb-\w+)", styles)) - {"--adknb-fill"} <= tokens
-
-
-def node() -> str:
-    """The JavaScript runtime: the system's, or the one that comes with Playwright."""
-    bundled = pathlib.Path(playwright.__file__).parent / "driver" / ("node.exe" if os.name == "nt" else "node")
-    return shutil.which("node") or str(bundled)
-
-
-BROWSER_SIDE = """
-import { compareDesigns, tokenPhrases, successPhrases, horizonPhrases, formatPercent, formatShare, formatCount }
-  from "./calculator.mjs";
-import { readFileSync, writeFileSync } from "node:fs";
-const plain = (phrases) => phrases.map(([text, isStrong]) => [text, Boolean(isStrong)]);
-const answers = JSON.parse(readFileSync("grid.json")).map(([n, j, p, t]) => {
-  const c = compareDesigns({ process_length: n, judgment_share: j, routing_accuracy: p, tokens_per_step: t });
-  const words = [tokenPhrases, successPhrases, horizonPhrases].map((say) => plain(say(c)));
-  const labels = [formatShare(j), formatPercent(p), formatCount(t), formatCount(c.loop_tokens)];
-  return [c, words, labels];
-});
-writeFileSync("answers.json", JSON.stringify(answers, (_, v) => (v === Infinity ? "inf" : v)));
-"""
-
-
-def browser_answers(folder: pathlib.Path, grid: list[tuple[Any, ...]]) -> list[Any]:
-    """What the browser's functions say for each (n, j, p, t)."""
-    shutil.copy(STATIC / "calculator.js", folder / "calculator.mjs")
-    (folder / "run.mjs").write_text(BROWSER_SIDE, encoding="utf-8")
-    (folder / "grid.json").write_text(json.dumps(grid), encoding="utf-8")
-    subprocess.run([node(), "run.mjs"], cwd=folder, check=True)
-    answers: list[Any] = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
-    return answers
-
-
-def python_answer(comparison: Comparison) -> list[Any]:
-    """The same for one comparison, on this side."""
-    sentences: list[list[Phrase]] = [say(comparison) for say in (token_phrases, success_phrases, horizon_phrases)]
-    labels = [
-        format_share(comparison.judgment_share),
-        format_percent(comparison.routing_accuracy),
-        format_count(comparison.tokens_per_step),
-        format_count(comparison.loop_tokens),
-    ]
-    return [[[list(phrase) for phrase in sentence] for sentence in sentences], labels]
-
-
-def test_browser_and_python_agree_everywhere(tmp_path: pathlib.Path) -> None:
-    """Over every stop of the sliders, and at the edges, the browser computes and says what Python does."""
-    script = (STATIC / "calculator.js").read_text(encoding="utf-8")
-    stops = re.search(r"const TOKEN_STOPS = \[(.*?)\];", script, re.DOTALL)
-    assert stops is not None
-    tokens = itertools.cycle([int(float(stop)) for stop in stops[1].split(",") if stop.strip()])
-    shares, accuracies = [k / 20 for k in range(21)], [k / 200 for k in range(160, 201)]
-    grid: list[tuple[Any, ...]] = [(n, j, p, next(tokens)) for n in range(16) for j in shares for p in accuracies]
-    odd = ([0, 1, 2, 45, 90, 1000], [0, 1e-9, 0.0625, 0.7, 1], [0, 1e-9, 0.4, 0.5, 0.9134, 1 - 2**-53, 1])
-    grid += [(n, j, p, t) for n, j, p, t in itertools.product(*odd, [0, 0.04, 333.35, 1e9])]
-    for inputs, (found, words, labels) in zip(grid, browser_answers(tmp_path, grid), strict=True):
-        expected = compare_designs(*inputs)
-        numbers = {name: getattr(expected, name) for name in Comparison.__slots__}
-        assert {name: float(value) for name, value in found.items()} == pytest.approx(numbers, rel=1e-12, abs=0), inputs
-        assert [words, labels] == python_answer(expected), inputs

@@ -1,237 +1,50 @@
 /**
- * The graph-versus-loop calculator: four sliders, what follows from them, two charts.
+ * The graph-versus-loop calculator: sliders, what follows from them, charts, and the extended model behind one click.
  *
  * One module, three ways in. As an anywidget, `initialize` links the kernel's object with every copy of the
  * calculator on the page and `render` draws one into another widget's box. As a script inside an output or a saved
  * page, `mountCopies` brings the copies to life; without a kernel they go on answering, on their own.
- * The arithmetic and the sentences are those of `adk_nb.calculator`; a test compares both, value by value.
+ * Python joins this file with its neighbours into one module, in which nothing is imported any more.
  *
- * @typedef {{process_length: number, judgment_share: number, routing_accuracy: number, tokens_per_step: number}} Values
- *   the mirrored traits
- * @typedef {{send: (name: string, value: number) => void, settle: () => void}} Port
- *   the way to the kernel: a changed value; "nobody is touching the sliders, the saved copy may be renewed"
- * @typedef {[text: string, isStrong?: boolean]} Phrase
+ * @typedef {import("./calculator_model.js").Values} Values the mirrored traits
+ * @typedef {import("./calculator_words.js").Phrase} Phrase
+ * @typedef {{send: (values: Partial<Values>) => void, settle: () => void}} Port
+ *   the way to the kernel: changed values; "nobody is touching the sliders, the saved copy may be renewed"
+ * @typedef {{presets: object[], findings: string[][], caches: object, prices: object, prices_date: string}} Tables
+ *   what the menus offer, from `adk_nb.calculator`
  */
 
-const NAMES = ["process_length", "judgment_share", "routing_accuracy", "tokens_per_step"];
-const COUNT_SLACK = 1e-12;
-const ROUNDING_SLACK = 1e-9;
-const LONGEST_SAID = 1e6;
-const JUST_BELOW_ONE = 1 - Number.EPSILON / 2;
+import { ASSUMPTIONS, compareDesigns, compareInDetail } from "./calculator_model.js";
+import {
+  detailedRows,
+  detailedSuccessPhrases,
+  detailedTokenPhrases,
+  formatAmount,
+  formatCount,
+  formatPercent,
+  formatSaving,
+  horizonPhrases,
+  mistakePhrases,
+  policyRows,
+  successPhrases,
+  tokenPhrases,
+} from "./calculator_words.js";
+import { calls, chart, html, short } from "./calculator_charts.js";
+import {
+  CONTEXT_ROWS,
+  COUNTING,
+  FIELDS,
+  FORMULAS,
+  MISTAKE_SLIDERS,
+  SLIDERS,
+  placeholder,
+  reach,
+  readField,
+} from "./calculator_inputs.js";
 
-/** Steps that call a model in a graph: the share of the steps, halves up, at least one. */
-export function judgmentNodes(n, j) {
-  if (n === 0 || j === 0) return 0;
-  return Math.min(Math.max(Math.floor(j * n * (1 + COUNT_SLACK) + 0.5), 1), n);
-}
-
-/** Chance that all of `choices` choices are right. */
-export function allRight(choices, accuracy) {
-  if (choices === 0 || accuracy === 1) return 1;
-  if (accuracy === 0) return 0;
-  return Math.min(Math.max(Math.exp(choices * Math.log(accuracy)), Number.MIN_VALUE), JUST_BELOW_ONE);
-}
-
-function saving(loop, graph) {
-  if (loop === 0) return 0;
-  return graph > 0 ? Math.min(1 - graph / loop, JUST_BELOW_ONE) : 1;
-}
-
-function ratio(loop, graph) {
-  if (graph === 0) return loop > 0 ? Infinity : 1;
-  return loop / graph;
-}
-
-/** Everything that follows from the four values, under the names of Python's `Comparison`. @param {Values} values */
-export function compareDesigns({ process_length: n, judgment_share: j, routing_accuracy: p, tokens_per_step: t }) {
-  const m = judgmentNodes(n, j);
-  const loop = ((n * (n + 1)) / 2) * t;
-  const graph = m * t;
-  return {
-    process_length: n,
-    judgment_share: j,
-    routing_accuracy: p,
-    tokens_per_step: t,
-    judgment_nodes: m,
-    loop_tokens: loop,
-    graph_tokens: graph,
-    saving: saving(loop, graph),
-    ratio: ratio(loop, graph),
-    loop_success: allRight(n, p),
-    graph_success: allRight(m, p),
-    graph_success_exact: 1,
-    horizon: p === 1 ? Infinity : p === 0 ? 0 : Math.log(0.5) / Math.log(p),
-  };
-}
-
-/** Percent with one decimal; whole only when it is. */
-export function formatPercent(share) {
-  if (share <= 0) return "0 %";
-  if (share >= 1) return "100 %";
-  const tenths = Math.floor(share * 1000 + 0.5 + ROUNDING_SLACK);
-  if (tenths === 0) return "< 0.1 %";
-  if (tenths === 1000) return "> 99.9 %";
-  return `${Math.floor(tenths / 10)}.${tenths % 10} %`;
-}
-
-/** Percent without the decimal when that is 0. */
-export function formatShare(share) {
-  return formatPercent(share).replace(".0 %", " %");
-}
-
-/** An amount with thousands separators, and one decimal where it isn't whole. */
-export function formatCount(count) {
-  const tenths = Math.floor(count * 10 + 0.5);
-  const whole = String(Math.floor(tenths / 10)).replace(/\B(?=(\d{3})+$)/g, ",");
-  return whole + (tenths % 10 ? `.${tenths % 10}` : "");
-}
-
-function counted(count, thing) {
-  return `${formatCount(count)} ${thing}${count === 1 ? "" : "s"}`;
-}
-
-/** What each design sends, in words. @returns {Phrase[]} */
-export function tokenPhrases(c) {
-  if (c.process_length === 0) return [["A process without steps sends nothing either way."]];
-  if (c.loop_tokens === 0) return [["When a step adds no tokens, neither design sends any."]];
-  const loop = [formatCount(c.loop_tokens), true];
-  const calls = counted(c.process_length, "call");
-  if (c.judgment_nodes === 0) {
-    return [
-      ["The loop sends "],
-      loop,
-      [` tokens in ${calls}. The graph makes `],
-      ["no model calls", true],
-      [" and sends none."],
-    ];
-  }
-  if (c.graph_tokens === c.loop_tokens) {
-    return [["Both make one call of "], loop, [" tokens: "], ["no saving", true], [" in a process of one step."]];
-  }
-  return [
-    ["The loop sends "],
-    loop,
-    [` tokens in ${calls}, the graph `],
-    [formatCount(c.graph_tokens), true],
-    [` in ${formatCount(c.judgment_nodes)}: `],
-    [`${formatCount(c.ratio)} times fewer`, true],
-    [", a saving of "],
-    [formatPercent(c.saving), true],
-    ["."],
-  ];
-}
-
-/** How often each design stays on the intended path, in words. @returns {Phrase[]} */
-export function successPhrases(c) {
-  if (c.process_length === 0) return [["There is no turn to get wrong."]];
-  if (c.routing_accuracy === 1) return [["When every choice is right, neither takes a wrong turn."]];
-  const loop = [
-    ["The loop stays on the intended path "],
-    [formatPercent(c.loop_success), true],
-    [" of the time, the graph "],
-  ];
-  const m = c.judgment_nodes;
-  if (m === 0) return [...loop, ["always", true], [": it is all code."]];
-  const judged =
-    m === 1 ? "its one judgment picks a route" : `its ${formatCount(m)} judgments all pick a route`;
-  return [
-    ...loop,
-    [formatPercent(c.graph_success), true],
-    [` if ${judged}, `],
-    ["always", true],
-    [` ${m === 1 ? "if it doesn’t" : "if none does"}: edges are exact.`],
-  ];
-}
-
-/** How long a process may be before a loop is more often wrong than right, in words. @returns {Phrase[]} */
-export function horizonPhrases(c) {
-  if (c.horizon === Infinity) return [["At this accuracy a loop is right at any length."]];
-  const steps = Math.floor(c.horizon + ROUNDING_SLACK);
-  if (steps === 0) return [["At this accuracy a loop is wrong more than half the time after a single step."]];
-  const said = "At this accuracy a loop is right at least half the time ";
-  return steps > LONGEST_SAID
-    ? [[`${said}even over `], [counted(LONGEST_SAID, "step"), true], ["."]]
-    : [[`${said}up to `], [counted(steps, "step"), true], ["."]];
-}
-
-/* What the sliders offer. A value set from code may lie between two stops or beyond the ends: the label then says it
-   exactly, the thumb stands at the nearest stop, and the slider reaches as far as the value does. */
-
-const TOKEN_STOPS = [
-  0, 50, 60, 70, 80, 90, 100, 120, 140, 160, 180, 200, 250, 300, 350, 400, 450, 500, 600, 700, 800, 900, 1000, 1200,
-  1400, 1600, 1800, 2000, 2500, 3000, 3500, 4000, 5000, 6000, 8000, 10000, 15000, 20000, 50000, 100000, 1e6, 1e7, 1e8,
-  1e9,
-];
-const FIRST_TOKEN_STOP = TOKEN_STOPS.indexOf(50);
-const LAST_TOKEN_STOP = TOKEN_STOPS.indexOf(4000);
-
-function nearestStop(tokens) {
-  let best = 0;
-  TOKEN_STOPS.forEach((stop, i) => {
-    if (Math.abs(stop - tokens) < Math.abs(TOKEN_STOPS[best] - tokens)) best = i;
-  });
-  return best;
-}
-
-const SLIDERS = [
-  {
-    name: "process_length",
-    label: "Process length",
-    bounds: (n) => [Math.min(1, n), Math.max(15, n)],
-    step: 1,
-    say: (c) => counted(c.process_length, "step"),
-  },
-  {
-    name: "judgment_share",
-    label: "Judgment share",
-    bounds: () => [0, 1],
-    step: 0.05,
-    say: (c) => `${formatShare(c.judgment_share)} · ${formatCount(c.judgment_nodes)} of ${formatCount(c.process_length)}`,
-  },
-  {
-    name: "routing_accuracy",
-    label: "Routing accuracy",
-    bounds: (p) => [Math.min(0.8, Math.floor(p * 20) / 20), 1],
-    step: 0.005,
-    say: (c) => formatPercent(c.routing_accuracy),
-  },
-  {
-    name: "tokens_per_step",
-    label: "Tokens per step",
-    bounds: (t) => [Math.min(FIRST_TOKEN_STOP, nearestStop(t)), Math.max(LAST_TOKEN_STOP, nearestStop(t))],
-    step: 1,
-    say: (c) => formatCount(c.tokens_per_step),
-    hint: "Moves both totals alike, never the share saved.",
-    position: nearestStop,
-    value: (position) => TOKEN_STOPS[position],
-  },
-];
-
-const COUNTING = [
-  ["Loop: ", "every step is a call, and call k resends the k steps so far: t · n(n + 1)/2 tokens."],
-  ["Graph: ", "m = ⌊j·n + ½⌋ judgment nodes, each seeing only its own input: t · m tokens."],
-  ["Right path: ", "every call of the loop also chooses the next step, so pⁿ. A graph whose judgments all pick a route: pᵐ."],
-  ["Best case: ", "a judgment that needs the whole history pays for it in a graph, too."],
-  [
-    "For scale: ",
-    "in Google’s published refund example, six steps with two judgments, 56 % of the tokens were saved; this model " +
-      "says about 90 %. It leaves out what both designs pay: fixed prompts, second calls after a tool, reasoning.",
-  ],
-];
-
-function html(tag, className, ...children) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  node.append(...children);
-  return node;
-}
-
-function svg(tag, attributes, ...children) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-}
+const SIMPLE = { process_length: 6, judgment_share: 0.5, routing_accuracy: 0.97, tokens_per_step: 500 };
+const INPUTS = [...Object.keys(SIMPLE), ...Object.keys(ASSUMPTIONS)];
+const NAMES = [...INPUTS, "is_extended", "fit_note"];
 
 /** @param {Phrase[]} phrases */
 function spoken(phrases) {
@@ -242,106 +55,36 @@ function plain(phrases) {
   return phrases.map(([text]) => text).join("");
 }
 
-function short(count) {
-  for (const [unit, size] of [["G", 1e9], ["M", 1e6], ["k", 1e3]]) {
-    if (count >= size) return `${formatCount(Math.round((count / size) * 10) / 10)}${unit}`;
-  }
-  return formatCount(count);
+/** The same values again, without working anything out twice. */
+function remembered(work) {
+  const known = new Map();
+  return (n) => {
+    if (!known.has(n)) known.set(n, work(n));
+    return known.get(n);
+  };
 }
 
-/** Move labels that would touch apart, in their order, without leaving the drawing. */
-function spread(labels, low, high, gap = 12) {
-  labels.sort((a, b) => a.y - b.y);
-  labels.forEach((label, i) => (label.y = Math.max(label.y, i ? labels[i - 1].y + gap : low)));
-  for (let i = labels.length - 1; i >= 0; i--) {
-    labels[i].y = Math.min(labels[i].y, i === labels.length - 1 ? high : labels[i + 1].y - gap);
-  }
-  return labels;
-}
-
-/**
- * Lines over process length, each named at its end, with the current length marked.
- * @param {{width: number, length: number, top: number, topLabel: string, midLabel: string, about: string,
- *   lines: {name: string, kind: string, thin?: boolean, at: (n: number) => number}[]}} options
- */
-function chart({ width, length, top, topLabel, midLabel, about, lines }) {
-  const [left, right, upper, lower] = [38, width - 72, 8, 124];
-  const last = Math.max(15, length);
-  const x = (n) => left + ((n - 1) / (last - 1)) * (right - left);
-  const y = (value) => lower - (value / top) * (lower - upper);
-  const stops = Array.from({ length: Math.min(last, 200) }, (_, i) =>
-    last <= 200 ? i + 1 : Math.round(1 + (i / 199) * (last - 1)),
-  );
-  const parts = [
-    svg("path", { class: "adknb-calc-axis", d: `M${left} ${upper}V${lower}H${right}` }),
-    svg("path", { class: "adknb-calc-grid", d: `M${left} ${y(top / 2)}H${right}` }),
-    svg("text", { x: left - 5, y: upper + 4, "text-anchor": "end" }, topLabel),
-    svg("text", { x: left - 5, y: y(top / 2) + 4, "text-anchor": "end" }, midLabel),
-    svg("text", { x: left - 5, y: lower + 4, "text-anchor": "end" }, "0"),
-  ];
-  if (length >= 1) parts.push(svg("path", { class: "adknb-calc-now", d: `M${x(length)} ${upper}V${lower}` }));
-  for (const { kind, thin, at } of lines) {
-    const d = stops.map((n, i) => `${i ? "L" : "M"}${x(n).toFixed(1)} ${y(at(n)).toFixed(1)}`).join("");
-    parts.push(svg("path", { class: `adknb-calc-line adknb-calc-stroke-${kind}${thin ? " adknb-calc-thin" : ""}`, d }));
-    if (length >= 1 && !thin) {
-      parts.push(svg("circle", { class: `adknb-calc-fill-${kind}`, cx: x(length), cy: y(at(length)), r: 3.5 }));
-    }
-  }
-  const named = lines.map(({ name, kind, at }) => ({ name, kind, y: y(at(last)) + 4 }));
-  for (const label of spread(named, upper + 4, lower + 2)) {
-    parts.push(svg("text", { class: `adknb-calc-fill-${label.kind}`, x: right + 6, y: label.y }, label.name));
-  }
-  parts.push(...lengthLabels(x, last, length, lower + 16));
-  return svg("svg", { viewBox: `0 0 ${width} 144`, role: "img", "aria-label": about }, ...parts);
-}
-
-function lengthLabels(x, last, length, y) {
-  const ends = [
-    { n: 1, text: "1", room: 32 },
-    { n: last, text: counted(last, "step"), room: 56 },
-  ];
-  const labels = ends
-    .filter(({ n, room }) => length < 1 || Math.abs(x(n) - x(length)) > room)
-    .map(({ n, text }) => svg("text", { x: x(n), y, "text-anchor": "middle" }, text));
-  if (length >= 1) {
-    labels.push(
-      svg("text", { class: "adknb-calc-strong", x: x(length), y, "text-anchor": "middle" }, counted(length, "step")),
-    );
-  }
-  return labels;
-}
-
-/** The loop's calls as columns, each as tall as what it sends; the graph's part of them in its own colour. */
-function calls(width, c) {
-  const [n, m] = [c.process_length, c.judgment_nodes];
-  const tall = 64;
-  const pitch = width / Math.max(n, 6);
-  const column = Math.min(Math.max(pitch - 3, pitch * 0.7), 56);
-  const unit = tall / Math.max(n, 1);
-  const isJudgment = (k) => Math.floor((k * m) / n + 1e-9) > Math.floor(((k - 1) * m) / n + 1e-9);
-  const block = (k, from, to) =>
-    `M${(pitch * (k - 1)).toFixed(2)} ${(tall - from).toFixed(2)}h${column.toFixed(2)}V${(tall - to).toFixed(2)}h${(-column).toFixed(2)}z`;
-  const steps = Array.from({ length: n }, (_, i) => i + 1);
-  const thin = Math.max(unit, 2);
-  const judged = steps.filter(isJudgment);
-  const about = `Each call of the loop sends one step more than the call before, ${formatCount(n)} in the last; each of the graph's ${formatCount(m)} sends one.`;
-  return svg(
-    "svg",
-    { viewBox: `0 0 ${width} ${tall}`, role: "img", "aria-label": about },
-    svg("path", { class: "adknb-calc-fill-rest", d: steps.map((k) => block(k, 0, Math.max(unit * k, 2))).join("") }),
-    svg("path", { class: "adknb-calc-fill-graph", d: judged.map((k) => block(k, 0, thin)).join("") }),
+function table(head, rows, className) {
+  const cells = (tag, row) => row.map((text, i) => html(i ? tag : "th", "", text));
+  return html(
+    "table",
+    className,
+    html("thead", "", html("tr", "", ...cells("th", head))),
+    html("tbody", "", ...rows.map((row) => html("tr", "", ...cells("td", row)))),
   );
 }
 
 /** One calculator on the page: keeps its values, draws them, and tells its port what a person changed. */
 class View {
-  /** @param {HTMLElement} root @param {Values} values */
-  constructor(root, values) {
+  /** @param {HTMLElement} root @param {Values} values @param {Tables} tables */
+  constructor(root, values, tables) {
     /** @type {Port | null} */
     this.port = null;
-    this.values = { ...values };
+    this.values = { ...SIMPLE, ...ASSUMPTIONS, is_extended: false, fit_note: "", ...values };
+    this.tables = tables;
     this.root = root;
     this.reach = {};
+    this.fields = [];
     root.classList.add("adknb", "adknb-calc");
     root.setAttribute("role", "group");
     root.setAttribute("aria-label", "Graph or agent loop: a calculator");
@@ -356,11 +99,26 @@ class View {
       loopRight: bar("agent loop"),
       graphRight: bar("graph", "graph"),
       exact: bar("exact edges", "graph", true),
+      reference: bar("", "rest", true),
     };
+    this.published = compareInDetail({ ...SIMPLE, ...tables.presets.find(({ key }) => key === "refund").values });
+    this.callsTitle = html("p", "adknb-calc-title", "One column per call of the loop; green is all that the graph sends");
     this.callsBox = html("div");
     this.tokensBox = html("div");
     this.successBox = html("div");
+    this.policyBox = html("div");
     this.horizon = html("p", "adknb-calc-hint");
+    this.scale = html("p", "adknb-calc-hint");
+    this.note = html("div", "adknb-calc-note");
+    this.limits = html("p");
+    this.results = html("div");
+    this.policies = html("div");
+    this.preset = this.#menu("Preset", (key) => this.#usePreset(key));
+    this.more = this.#extended();
+    this.toggle = html("button", "adknb-calc-toggle", "More");
+    this.toggle.type = "button";
+    this.toggle.addEventListener("click", () => this.#change({ is_extended: !this.values.is_extended }));
+    keepKeys(this.toggle, /^( |Enter)$/);
     root.replaceChildren(...this.#layout());
     for (const event of ["focusout", "change"]) root.addEventListener(event, () => this.#settleSoon());
     this.draw();
@@ -368,14 +126,15 @@ class View {
   }
 
   #layout() {
-    const title = (text) => html("p", "adknb-calc-title", text);
     return [
       html(
         "div",
         "adknb-calc-head",
         html("strong", "", "Graph or agent loop?"),
         html("span", "", "a picture of the mechanism, not a benchmark"),
+        html("span", "adknb-calc-tools", this.preset.label, this.toggle),
       ),
+      this.note,
       html(
         "div",
         "adknb-calc-body",
@@ -384,15 +143,17 @@ class View {
           "div",
           "adknb-calc-result",
           this.spokenResult,
-          title("Tokens sent"),
+          title("Tokens"),
           this.bars.loop.row,
           this.bars.graph.row,
+          this.bars.reference.row,
           title("Stays on the intended path"),
           this.bars.loopRight.row,
           this.bars.graphRight.row,
           this.bars.exact.row,
-          title("One column per call of the loop; green is all that the graph sends"),
+          this.callsTitle,
           this.callsBox,
+          this.scale,
         ),
         html(
           "div",
@@ -401,46 +162,164 @@ class View {
           html("div", "", title("Intended path, as the process grows"), this.successBox, this.horizon),
         ),
       ),
+      this.more,
       html(
         "div",
         "adknb-calc-foot",
-        html("p", "", "Ignores prompt caching, which makes a resent prefix cheaper. Takes mistakes as independent."),
-        html(
-          "details",
-          "",
-          html("summary", "", "How it counts"),
-          html("ul", "", ...COUNTING.map(([name, text]) => html("li", "", html("strong", "", name), text))),
+        this.limits,
+        folded("How it counts", COUNTING),
+        folded(
+          "What others measured",
+          this.tables.findings.map(([name, result, source]) => [`${name}: `, `${result}. ${source}.`]),
         ),
       ),
     ];
   }
 
+  /** The extended model: contexts, caching and money, mistakes, and what follows from them. */
+  #extended() {
+    const cell = (name) => html("td", "", this.#field(name));
+    const contexts = table(["", "agent loop", "graph"], [], "adknb-calc-inputs");
+    contexts.tBodies[0].append(
+      ...CONTEXT_ROWS.map(([name, loop, graph]) => html("tr", "", html("th", "", name), cell(loop), cell(graph))),
+    );
+    this.cache = this.#menu("Prompt cache", (name) => this.#useCache(name));
+    this.model = this.#menu("Model", (name) => this.#useModel(name));
+    this.mistakeSliders = MISTAKE_SLIDERS.map((spec) => this.#slider(spec));
+    const row = (name, unit) => labelled(FIELDS[name].about, this.#field(name), unit);
+    return html(
+      "div",
+      "adknb-calc-more",
+      html(
+        "div",
+        "",
+        title("Contexts, in tokens a call"),
+        contexts,
+        this.#closing(),
+        row("length_variance"),
+        row("shared_reasoning"),
+        formula(FORMULAS.contexts),
+      ),
+      html(
+        "div",
+        "",
+        title("Caching"),
+        this.cache.label,
+        row("cache_read", "× input"),
+        row("cache_write", "× input"),
+        row("cache_minimum", "tokens"),
+        row("cache_hit", "0 to 1"),
+        formula(FORMULAS.caching),
+        title(`Money, $ a million tokens, ${this.tables.prices_date}`),
+        this.model.label,
+        row("price_input"),
+        row("price_output"),
+        formula(FORMULAS.money),
+      ),
+      html(
+        "div",
+        "",
+        title("Mistakes"),
+        ...this.mistakeSliders.map(({ row: slider }) => slider),
+        row("most_attempts"),
+      ),
+      html("div", "", title("A run, and all runs until it ends"), this.results),
+      html(
+        "div",
+        "adknb-calc-policies",
+        html("div", "", title("Tokens until it is right"), this.policies, formula(FORMULAS.policies)),
+        html("div", "", title("The same, as the process grows"), this.policyBox),
+      ),
+    );
+  }
+
   #slider(spec) {
-    const id = `adknb-calc-${Math.random().toString(36).slice(2)}`;
     const label = html("label", "", spec.label);
     const output = html("output");
     const input = html("input");
-    label.htmlFor = id;
-    output.htmlFor = id;
-    Object.assign(input, { id, type: "range", step: spec.step });
+    const hint = formula(spec.formula);
+    input.id = label.htmlFor = output.htmlFor = freshId();
+    hint.id = `${input.id}-hint`;
+    input.type = "range";
+    input.step = spec.step;
     input.dataset.name = spec.name;
+    input.setAttribute("aria-describedby", hint.id);
     input.addEventListener("input", () => this.#moved(spec, Number(input.value)));
-    keepArrowKeys(input);
-    const row = html("div", "adknb-calc-slider", label, output, input);
-    if (spec.hint) {
-      const hint = html("span", "adknb-calc-hint", spec.hint);
-      hint.id = `${id}-hint`;
-      input.setAttribute("aria-describedby", hint.id);
-      row.append(hint);
-    }
-    return { spec, row, input, output };
+    keepKeys(input, MOVING);
+    return { spec, row: html("div", "adknb-calc-slider", label, output, input, hint), input, output, hint };
   }
 
   #moved(spec, position) {
     const value = spec.value ? spec.value(position) : position;
-    this.values[spec.name] = value;
+    // Back at the value that it follows when it isn't set, it isn't set any more.
+    this.#change({ [spec.name]: spec.otherwise && value === this.values[spec.otherwise] ? null : value });
+  }
+
+  #field(name) {
+    const input = html("input");
+    input.type = "text";
+    input.inputMode = "decimal";
+    input.autocomplete = "off";
+    input.dataset.name = name;
+    input.setAttribute("aria-label", FIELDS[name].about);
+    input.addEventListener("input", () => {
+      const value = readField(name, input.value);
+      input.setAttribute("aria-invalid", value === undefined);
+      if (value !== undefined) this.#change({ [name]: value });
+    });
+    input.addEventListener("blur", () => this.#fill({ name, input }));
+    this.fields.push({ name, input });
+    return input;
+  }
+
+  #fill({ name, input }) {
+    const value = this.values[name];
+    input.placeholder = placeholder(name, this.values);
+    if (document.activeElement === input) return;
+    input.value = value === null ? "" : String(Math.round(value * 1e4) / 1e4);
+    input.setAttribute("aria-invalid", false);
+  }
+
+  #closing() {
+    const input = (this.closing = html("input"));
+    input.type = "checkbox";
+    input.addEventListener("change", () => this.#change({ closing_call: input.checked }));
+    keepKeys(input, /^ $/);
+    return html("label", "adknb-calc-check", input, "the loop ends with one more call, its answer");
+  }
+
+  #menu(name, use) {
+    const select = html("select");
+    const label = html("label", "adknb-calc-menu", html("span", "", name), select);
+    select.addEventListener("change", () => use(select.value));
+    keepKeys(select, /^(.|Arrow.*|Page.*|Home|End|Enter)$/);
+    return { select, label };
+  }
+
+  #usePreset(key) {
+    const preset = this.tables.presets.find((one) => one.key === key);
+    this.#change({ ...SIMPLE, ...ASSUMPTIONS, ...preset.values, is_extended: key !== "", fit_note: "" });
+  }
+
+  #useCache(name) {
+    const terms = { ...this.tables.caches[name] };
+    const model = this.tables.prices[this.model.select.value];
+    if (name && model && name.startsWith(model.maker)) terms.cache_read = model.read;
+    this.#change(terms);
+  }
+
+  #useModel(name) {
+    const model = this.tables.prices[name];
+    const changed = { price_input: model.price_input, price_output: model.price_output };
+    if (model.maker && this.cache.select.value.startsWith(model.maker)) changed.cache_read = model.read;
+    this.#change(changed);
+  }
+
+  /** A person changed something. @param {Partial<Values>} values */
+  #change(values) {
+    Object.assign(this.values, values);
     this.draw();
-    this.port?.send(spec.name, value);
+    this.port?.send(values);
   }
 
   /** Take values from elsewhere: the kernel, or another copy. @param {Partial<Values>} values */
@@ -458,74 +337,205 @@ class View {
 
   draw() {
     const c = (this.comparison = compareDesigns(this.values));
-    for (const slider of this.sliders) this.#place(slider, c);
-    this.tokens.replaceChildren(...spoken(tokenPhrases(c)));
-    this.success.replaceChildren(...spoken(successPhrases(c)));
-    this.horizon.replaceChildren(...spoken(horizonPhrases(c)));
-    const share = (tokens) => (c.loop_tokens > 0 ? tokens / c.loop_tokens : 0);
-    this.bars.loop.set(share(c.loop_tokens), formatCount(c.loop_tokens));
-    this.bars.graph.set(share(c.graph_tokens), formatCount(c.graph_tokens));
-    this.bars.loopRight.set(c.loop_success, formatPercent(c.loop_success));
-    this.bars.graphRight.set(c.graph_success, formatPercent(c.graph_success));
+    const d = (this.detail = compareInDetail(this.values));
+    const isExtended = this.values.is_extended;
+    for (const slider of this.sliders) {
+      this.#place(slider);
+      slider.hint.textContent = isExtended ? slider.spec.detailed : slider.spec.formula;
+    }
+    this.toggle.setAttribute("aria-expanded", isExtended);
+    this.toggle.textContent = isExtended ? "Less" : "More";
+    this.more.hidden = !isExtended;
+    this.callsTitle.hidden = this.callsBox.hidden = isExtended;
+    this.tokens.replaceChildren(...spoken(isExtended ? detailedTokenPhrases(d) : tokenPhrases(c)));
+    this.success.replaceChildren(...spoken(isExtended ? detailedSuccessPhrases(d) : successPhrases(c)));
+    this.horizon.replaceChildren(...spoken(horizonPhrases(isExtended ? d : c)));
+    const [loop, graph] = isExtended ? [d.loop.tokens, d.graph.tokens] : [c.loop_tokens, c.graph_tokens];
+    const right = isExtended ? [d.loop.success, d.graph.success] : [c.loop_success, c.graph_success];
+    const most = Math.max(loop, graph);
+    this.bars.loop.set(most > 0 ? loop / most : 0, isExtended ? formatAmount(loop) : formatCount(loop));
+    this.bars.graph.set(most > 0 ? graph / most : 0, isExtended ? formatAmount(graph) : formatCount(graph));
+    this.bars.loopRight.set(right[0], formatPercent(right[0]));
+    this.bars.graphRight.set(right[1], formatPercent(right[1]));
     this.bars.exact.set(1, formatPercent(c.graph_success_exact));
+    this.#drawPreset();
+    this.#drawScale();
+    if (isExtended) this.#drawExtended();
     this.drawCharts();
   }
 
-  #place({ spec, input, output }, c) {
-    const value = this.values[spec.name];
-    const [low, high] = spec.bounds(value);
-    const reach = (this.reach[spec.name] ??= [low, high]);
-    reach[0] = Math.min(reach[0], low);
-    reach[1] = Math.max(reach[1], high);
+  #drawPreset() {
+    const same = (values) => {
+      const whole = { ...SIMPLE, ...ASSUMPTIONS, ...values };
+      return INPUTS.every((name) => whole[name] === this.values[name]);
+    };
+    const found = this.tables.presets.find((preset) => same(preset.values));
+    const options = this.tables.presets.map(({ key, title: name }) => [key, name]);
+    fillMenu(this.preset.select, options, found?.key);
+    const lines = [];
+    if (found?.source) lines.push([`${found.title}. `, `${found.source} ${found.caveat}`]);
+    if (this.values.fit_note) lines.push(["Fitted. ", this.values.fit_note]);
+    this.note.hidden = lines.length === 0;
+    this.note.replaceChildren(...lines.map(([name, text]) => html("p", "", html("strong", "", name), text)));
+  }
+
+  /** What keeps the simple model's saving from being taken for a promise. */
+  #drawScale() {
+    const { comparison: c, detail: d } = this;
+    this.limits.textContent = this.values.is_extended
+      ? "Means over runs whose steps are alike. Accuracy and prices are what you enter; a judgment that needs the whole history pays for it in a graph, too."
+      : "Ignores prompt caching, which makes a resent prefix cheaper. Takes mistakes as independent. Both are switches under “More”.";
+    const nodes = d.break_even_nodes;
+    const even = nodes > 0 && nodes < Infinity ? ` With ${formatAmount(nodes)} judgment nodes it would save nothing.` : "";
+    const { loop, graph } = this.published;
+    const remains = this.values.is_extended ? 1 - c.saving : graph.tokens / loop.tokens;
+    this.bars.reference.set(remains, formatPercent(remains), this.values.is_extended ? "simple model" : "refund case");
+    this.scale.textContent = this.values.is_extended
+      ? `The graph saves ${formatSaving(d.saving)} of the tokens; the simple model says ${formatPercent(c.saving)}.${even}`
+      : "Refund case: published for 6 steps with 2 judgments, in parts of the loop’s tokens; this model says 9.5 % there.";
+  }
+
+  #drawExtended() {
+    const { values, detail: d } = this;
+    for (const field of this.fields) this.#fill(field);
+    for (const slider of this.mistakeSliders) this.#place(slider);
+    this.closing.checked = values.closing_call;
+    const matches = (terms) => Object.entries(terms).every(([name, value]) => values[name] === value);
+    const caches = Object.entries(this.tables.caches);
+    const model = Object.entries(this.tables.prices).find(
+      ([, price]) => values.price_input === price.price_input && values.price_output === price.price_output,
+    );
+    const isKnownModel = (terms) => model && values.cache_read === model[1].read && matches({ ...terms, cache_read: model[1].read });
+    const cache =
+      caches.find(([, terms]) => matches(terms)) ??
+      caches.find(([name, terms]) => model?.[1].maker && name.startsWith(model[1].maker) && isKnownModel(terms));
+    fillMenu(this.cache.select, caches.map(([name]) => [name, name || "none"]), cache?.[0]);
+    fillMenu(this.model.select, Object.keys(this.tables.prices).map((name) => [name, name || "unknown"]), model?.[0]);
+    this.results.replaceChildren(table(["", "agent loop", "graph", "saved"], detailedRows(d), "adknb-calc-table"));
+    this.policies.replaceChildren(table(["a mistake is", "agent loop", "graph"], policyRows(d), "adknb-calc-table"));
+  }
+
+  #place({ spec, input, output }) {
+    const value = this.values[spec.name] ?? this.values[spec.otherwise];
+    const [low, high] = spec.bounds(value, this.values);
+    const known = (this.reach[spec.name] ??= [low, high]);
+    known[0] = Math.min(known[0], low);
+    known[1] = Math.max(known[1], high);
     const position = spec.position ? spec.position(value) : value;
     // The order matters: a range clamps its value to the bounds it has at that moment.
-    input.min = reach[0];
-    input.max = reach[1];
+    input.min = known[0];
+    input.max = known[1];
     if (Number(input.value) !== position) input.value = position;
-    input.setAttribute("aria-valuetext", spec.say(c));
-    output.textContent = spec.say(c);
-    const part = (Number(input.value) - reach[0]) / (reach[1] - reach[0]);
+    const said = spec.say(this.values, this.comparison, this.detail);
+    input.setAttribute("aria-valuetext", said);
+    output.textContent = said;
+    const part = (Number(input.value) - known[0]) / (known[1] - known[0]);
     // The thumb's centre runs from half its width to the full width less that half.
     input.style.setProperty("--adknb-fill", `calc(8px + ${part} * (100% - 16px))`);
   }
 
   drawCharts() {
-    const c = this.comparison;
+    const { comparison: c, values } = this;
     const width = (box) => Math.max(Math.round(box.clientWidth), 200);
-    const last = Math.max(15, c.process_length);
-    const at = (n) => compareDesigns({ ...this.values, process_length: n });
-    const top = at(last).loop_tokens;
-    this.callsBox.replaceChildren(calls(width(this.callsBox), c));
+    const [length, last] = [c.process_length, reach(values)];
+    const simple = remembered((n) => compareDesigns({ ...values, process_length: n }));
+    const detailed = remembered((n) => compareInDetail({ ...values, process_length: n }));
+    const at = values.is_extended
+      ? {
+          loop: (n) => detailed(n).loop.tokens,
+          graph: (n) => detailed(n).graph.tokens,
+          loopRight: (n) => detailed(n).loop.success,
+          graphRight: (n) => detailed(n).graph.success,
+        }
+      : {
+          loop: (n) => simple(n).loop_tokens,
+          graph: (n) => simple(n).graph_tokens,
+          loopRight: (n) => simple(n).loop_success,
+          graphRight: (n) => simple(n).graph_success,
+        };
+    const top = Math.max(at.loop(last), at.graph(last));
+    if (!values.is_extended) this.callsBox.replaceChildren(calls(width(this.callsBox), c));
     this.tokensBox.replaceChildren(
       chart({
         width: width(this.tokensBox),
-        length: c.process_length,
+        length,
+        last,
         top: top || 1,
-        topLabel: top ? short(top) : "",
-        midLabel: top ? short(top / 2) : "",
-        about: `Tokens over process length. ${plain(tokenPhrases(c))}`,
+        label: (value) => (top ? short(value) : ""),
+        about: `Tokens over process length. ${this.tokens.textContent}`,
         lines: [
-          { name: "agent loop", kind: "loop", at: (n) => at(n).loop_tokens },
-          { name: "graph", kind: "graph", at: (n) => at(n).graph_tokens },
+          { name: "agent loop", kind: "loop", at: at.loop },
+          { name: "graph", kind: "graph", at: at.graph },
         ],
       }),
     );
     this.successBox.replaceChildren(
       chart({
         width: width(this.successBox),
-        length: c.process_length,
+        length,
+        last,
         top: 1,
-        topLabel: "100 %",
-        midLabel: "50 %",
-        about: `Chance of the intended path over process length. ${plain(successPhrases(c))}`,
+        label: (value) => `${value * 100} %`,
+        about: `Chance of the intended path over process length. ${this.success.textContent}`,
         lines: [
           { name: "exact edges", kind: "graph", thin: true, at: () => 1 },
-          { name: "graph", kind: "graph", at: (n) => at(n).graph_success },
-          { name: "agent loop", kind: "loop", at: (n) => at(n).loop_success },
+          { name: "graph", kind: "graph", at: at.graphRight },
+          { name: "agent loop", kind: "loop", at: at.loopRight },
         ],
       }),
     );
+    if (values.is_extended) this.#drawPolicies(width(this.policyBox), length, last, detailed);
   }
+
+  #drawPolicies(width, length, last, detailed) {
+    const lines = [
+      { name: "start again", kind: "bad", at: (n) => detailed(n).loop.restart_at_end },
+      { name: "at once", kind: "wait", at: (n) => detailed(n).loop.restart_at_once },
+      { name: "go on", kind: "loop", at: (n) => detailed(n).loop.resume_there },
+      { name: "graph, go on", kind: "graph", thin: true, at: (n) => detailed(n).graph.resume_there },
+    ];
+    const ends = lines.flatMap(({ at }) => [at(1), at(last)]).filter((value) => value > 0 && value < Infinity);
+    if (!ends.length) {
+      this.policyBox.replaceChildren();
+      return;
+    }
+    const low = Math.max(Math.min(...ends), 1);
+    const top = Math.min(Math.max(...ends, low * 10), low * 1e6);
+    const about = `Tokens until the loop is right, over process length. ${plain(mistakePhrases(this.detail))}`;
+    this.policyBox.replaceChildren(chart({ width, length, last, top, low, label: short, about, lines }));
+  }
+}
+
+const title = (text) => html("p", "adknb-calc-title", text);
+const formula = (text) => html("span", "adknb-calc-formula", text);
+const freshId = () => `adknb-calc-${Math.random().toString(36).slice(2)}`;
+
+function folded(name, lines) {
+  const items = lines.map(([head, text]) => html("li", "", html("strong", "", head), text));
+  const summary = html("summary", "", name);
+  keepKeys(summary, /^( |Enter)$/);
+  return html("details", "", summary, html("ul", "", ...items));
+}
+
+function labelled(name, input, unit = "") {
+  return html("label", "adknb-calc-field", html("span", "", name), input, html("span", "adknb-calc-unit", unit));
+}
+
+/** Offer these options, and say so when none of them is what is set. */
+function fillMenu(select, options, chosen) {
+  const own = chosen === undefined ? [["\u0000", "own values"]] : [];
+  const wanted = [...own, ...options];
+  if (select.options.length !== wanted.length) {
+    select.replaceChildren(
+      ...wanted.map(([value, text]) => {
+        const option = html("option", "", text);
+        option.value = value;
+        option.disabled = value === "\u0000";
+        return option;
+      }),
+    );
+  }
+  select.value = chosen ?? "\u0000";
 }
 
 function bar(name, kind = "loop", thin = false) {
@@ -541,24 +551,26 @@ function bar(name, kind = "loop", thin = false) {
   length.setAttribute("aria-hidden", "true");
   return {
     row,
-    set(share, text) {
+    set(share, text, label = name) {
+      row.firstChild.textContent = label;
       length.style.setProperty("--adknb-fill", share > 0 ? `max(2px, ${share * 100}%)` : "0");
       value.textContent = text;
     },
   };
 }
 
+const MOVING = /^(Arrow|Page)|^(Home|End)$/;
+
 /**
- * Keep the keys that move a slider from JupyterLab, which would move the cell cursor with them, and leave it all others
- * (Ctrl+S still saves). Lab listens on the document in the capture phase and passes over elements with this attribute;
- * the window's capture phase comes just before that.
+ * Keep the keys that an element needs from JupyterLab, which would move the cell cursor with them, and leave it all
+ * others (Ctrl+S still saves). Lab listens on the document in the capture phase and passes over elements with this
+ * attribute; the window's capture phase comes just before that.
  */
-function keepArrowKeys(input) {
-  const own = /^(Arrow|Page)|^(Home|End)$/;
+function keepKeys(element, own) {
   const mark = (event) =>
-    input.toggleAttribute("data-lm-suppress-shortcuts", own.test(event.key) && !event.ctrlKey && !event.metaKey);
-  input.addEventListener("focus", () => window.addEventListener("keydown", mark, true));
-  input.addEventListener("blur", () => window.removeEventListener("keydown", mark, true));
+    element.toggleAttribute("data-lm-suppress-shortcuts", own.test(event.key) && !event.ctrlKey && !event.metaKey);
+  element.addEventListener("focus", () => window.addEventListener("keydown", mark, true));
+  element.addEventListener("blur", () => window.removeEventListener("keydown", mark, true));
 }
 
 /* Copies of one calculator and the kernel's object find each other by key, whichever comes first. Views are held weakly:
@@ -585,10 +597,10 @@ function join(key, view) {
   }
 }
 
-/** Bring every copy with this key on the page to life. @param {string} key @param {Values} values */
-export function mountCopies(key, values) {
+/** Bring every copy with this key on the page to life. @param {string} key @param {Values} values @param {Tables} tables */
+export function mountCopies(key, values, tables) {
   for (const root of document.querySelectorAll(`[data-adknb-calculator="${key}"]`)) {
-    if (!root.adknbView) join(key, new View(root, values));
+    if (!root.adknbView) join(key, new View(root, values, tables));
   }
 }
 
@@ -598,10 +610,14 @@ function valuesOf(model) {
 
 function initialize({ model }) {
   const key = model.get("_key");
+  let isSending = false; // A change of several values reaches the other copies as one.
   const port = {
     values: () => valuesOf(model),
-    send(name, value) {
-      model.set(name, value);
+    send(values) {
+      isSending = true;
+      for (const [name, value] of Object.entries(values)) model.set(name, value);
+      isSending = false;
+      spreadValues();
       model.save_changes();
     },
     settle() {
@@ -610,7 +626,7 @@ function initialize({ model }) {
       if (!isInUse) model.send({ kind: "settled" });
     },
   };
-  const spreadValues = () => viewsOf(key).forEach((view) => view.show(port.values()));
+  const spreadValues = () => isSending || viewsOf(key).forEach((view) => view.show(port.values()));
   meeting.ports.set(key, port);
   for (const view of viewsOf(key)) {
     view.port = port;
@@ -627,7 +643,7 @@ function initialize({ model }) {
 function render({ model, el }) {
   const root = document.createElement("div");
   el.append(root);
-  join(model.get("_key"), new View(root, valuesOf(model)));
+  join(model.get("_key"), new View(root, valuesOf(model), model.get("_tables")));
 }
 
 export default { initialize, render };
