@@ -18,6 +18,7 @@ from adk_nb.errors import ConfigurationError, one_of
 from adk_nb.events.event import Event, content_text
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.description import GraphDescription, Kind, NodeDescription
+from adk_nb.workflow.failures import origin
 from adk_nb.workflow.hints import Hint
 from adk_nb.workflow.invocation import InvocationContext
 from adk_nb.workflow.nodes import BaseNode
@@ -330,8 +331,9 @@ class BaseAgent(BaseNode):
                 await self._ask_around("after_agent_callback", ctx)
                 raise
             except Exception as error:
-                if plugins is not None:
-                    await plugins.run_on_agent_error_callback(agent=self, callback_context=ctx, error=error)
+                cause = origin(error)[0]
+                if plugins is not None and isinstance(cause, Exception):
+                    await plugins.run_on_agent_error_callback(agent=self, callback_context=ctx, error=cause)
                 raise
             if ctx.interrupt_ids:
                 return  # it waits for a person, and goes on from its start when the answer is in

@@ -278,8 +278,6 @@ class LlmAgent(BaseAgent):
         return self.model_copy(update=changes)
 
     def _as_member(self) -> LlmAgent:
-        if self.mode == "single_turn":
-            return self.as_node()
         return self.model_copy(update={"rerun_on_resume": True, "mode": self.mode or "chat"})
 
     def as_speaker(self, first_speaker: str | None = None) -> LlmAgent:

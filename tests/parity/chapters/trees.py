@@ -19,19 +19,25 @@ def words(text: str) -> types.Content:
     return types.Content(role="model", parts=[types.Part(text=text)])
 
 
-def model(adk: Side, *replies: str) -> Any:
+def calls(name: str, **args: Any) -> types.Content:
+    """Return what a model says that calls a tool."""
+    return types.Content(role="model", parts=[types.Part(function_call=types.FunctionCall(name=name, args=args))])
+
+
+def model(adk: Side, *replies: str | types.Content) -> Any:
     """Return a model that gives these replies in turn."""
     BaseLlm: Any = adk.BaseLlm
     left = list(replies)
 
     class Scripted(BaseLlm):
         async def generate_content_async(self, llm_request: Any, stream: bool = False) -> AsyncIterator[Any]:
-            yield adk.LlmResponse(content=words(left.pop(0)))
+            reply = left.pop(0)
+            yield adk.LlmResponse(content=words(reply) if isinstance(reply, str) else reply)
 
     return Scripted(model="scripted")
 
 
-def talks(adk: Side, name: str, *replies: str, **options: Any) -> Any:
+def talks(adk: Side, name: str, *replies: str | types.Content, **options: Any) -> Any:
     """Return an agent whose model says its name, or these replies."""
     return adk.Agent(name=name, model=model(adk, *(replies or (name,) * 9)), **options)
 
@@ -133,6 +139,37 @@ async def a_loop_ends_on_an_escalation(adk: Side) -> None:
     """An escalation ends the loop; the members behind it don't run."""
     members = [talks(adk, "writer"), says(adk, "critic", escalates_at=2), says(adk, "never", escalates_at=9)]
     await plays(adk, adk.LoopAgent(name="loop", max_iterations=5, sub_agents=members))
+
+
+async def a_model_ends_a_loop(adk: Side) -> None:
+    """A model ends the loop with the tool `exit_loop`, and isn't asked again."""
+    critic = talks(adk, "critic", "more", calls("exit_loop"), tools=[adk.exit_loop])
+    await plays(adk, adk.LoopAgent(name="loop", max_iterations=5, sub_agents=[talks(adk, "writer"), critic]))
+
+
+async def a_transfer_to_a_sequence(adk: Side) -> None:
+    """A sequential agent that an agent hands over to runs once; the next turn is that agent's again."""
+    seq = adk.SequentialAgent(name="seq", description="Does it.", sub_agents=[talks(adk, "a"), talks(adk, "b")])
+    handing = calls("transfer_to_agent", agent_name="seq")
+    await plays(adk, talks(adk, "root", handing, "again", sub_agents=[seq]), "hi", "again")
+
+
+async def a_transfer_side_by_side(adk: Side) -> None:
+    """The same with a parallel agent: each member has its branch."""
+    par = adk.ParallelAgent(name="par", description="Does it.", sub_agents=[talks(adk, "a"), talks(adk, "b")])
+    handing = calls("transfer_to_agent", agent_name="par")
+    await plays(adk, talks(adk, "root", handing, "again", sub_agents=[par]), "hi", "again")
+
+
+async def members_call_tools(adk: Side) -> None:
+    """Members call tools; what is called is quoted to the next one."""
+
+    def look(city: str) -> str:
+        """Look."""
+        return f"{city} is there"
+
+    one = talks(adk, "one", calls("look", city="Oslo"), "seen", tools=[look])
+    await plays(adk, adk.SequentialAgent(name="seq", sub_agents=[one, talks(adk, "two")]))
 
 
 async def an_escalation_in_a_sequence(adk: Side) -> None:
