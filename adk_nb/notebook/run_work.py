@@ -22,6 +22,7 @@ from adk_nb.events.record import NodeRun
 from adk_nb.models.base_llm import BaseLlm
 from adk_nb.models.use import use_model
 from adk_nb.notebook import settings
+from adk_nb.notebook.beside import services_beside
 from adk_nb.notebook.presets import Presets
 from adk_nb.notebook.run_history import RunHistory
 from adk_nb.runners import Runner
@@ -90,9 +91,9 @@ class RunWork:
         self.view: RunView | None = None
         self._first = first
         if isinstance(root, App):
-            self._runner = Runner(app=root, session_service=sessions)
+            self._runner = Runner(app=root, session_service=sessions, **services_beside(sessions))
         else:
-            self._runner = Runner(node=root, app_name=root.name, session_service=sessions)
+            self._runner = Runner(node=root, app_name=root.name, session_service=sessions, **services_beside(sessions))
         self._sessions = with_records(sessions, self._runner.agent)  # reads values as they were, in any store
         self._model = model
         self._presets = presets

@@ -71,6 +71,11 @@ class SqliteSessionService(BaseSessionService):
         """The file, as it was given."""
         return self._location.given
 
+    @property
+    def path(self) -> str | None:
+        """The file's path, `None` in memory."""
+        return self._location.path
+
     async def create_session(
         self, *, app_name: str, user_id: str, state: dict[str, Any] | None = None, session_id: str | None = None
     ) -> Session:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from adk_nb.agents import Agent
 from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import content_text
-from adk_nb.plugins import LoggingPlugin, ReflectAndRetryToolPlugin
+from adk_nb.plugins import DebugLoggingPlugin, LoggingPlugin, ReflectAndRetryToolPlugin
 from adk_nb.testing import ScriptedModel, call
 from tests.workflow.driving import Conversation, run
 
@@ -148,5 +150,31 @@ def test_logging_of_failures(capsys: pytest.CaptureFixture[str]) -> None:
         out = capsys.readouterr().out
         assert "tool failed: flaky: ValueError: boom 1" in out
         assert "run failed: ValueError: boom 1" in out
+
+    run(test)
+
+
+def test_debug_file(tmp_path: Path) -> None:
+    """Each call of the runner is one document with all that happened, also one that failed."""
+    path = tmp_path / "debug.yaml"
+
+    async def test() -> None:
+        await talking(failing(0), DebugLoggingPlugin(output_path=str(path)), 1).say("hello")
+        talk = talking(failing(1), DebugLoggingPlugin(output_path=str(path), include_session_state=False), 1)
+        await talk.fail(ValueError, talk.say("again"))
+        first, second = (json.loads(text) for text in path.read_text(encoding="utf-8").split("---\n")[1:])
+        request = ["model_request", "model_response", "event"]
+        assert [one["kind"] for one in first["entries"]] == [
+            "user_message",
+            *request,
+            "tool_call",
+            "tool_result",
+            "event",
+            *request,
+        ]
+        assert first["state"] == {}
+        assert first["entries"][1]["tools"] == ["flaky"]
+        assert second["entries"][-1] == {**second["entries"][-1], "kind": "run_error", "error_message": "boom 1"}
+        assert "state" not in second
 
     run(test)
