@@ -59,7 +59,9 @@ def chatting(*answers: Any) -> Iterator[ChatServer]:
 
         def do_POST(self) -> None:
             script.requests.append(json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0)))))
-            answer = script.answers.pop(0) if script.answers else 418
+            answer: Any = script.answers.pop(0) if script.answers else 418
+            if isinstance(answer, dict) and "$whole" in answer:
+                answer = answer["$stream" if script.requests[-1].get("stream") else "$whole"]
             if isinstance(answer, list):
                 self._stream(answer)
                 return

@@ -97,6 +97,8 @@ def serving(*answers: Any) -> Iterator[GeminiServer]:
             script.headers.append({name.lower(): value for name, value in self.headers.items()})
             script.requests.append(json.loads(body))
             answer: Any = script.answers.pop(0) if script.answers else failure(418, "SCRIPT_IS_OVER")
+            if isinstance(answer, dict) and "$whole" in answer:
+                answer = answer["$stream" if "streamGenerateContent" in self.path else "$whole"]
             if answer is CUT:
                 self.send_response(200)
                 self.send_header("Content-Length", "1000")
