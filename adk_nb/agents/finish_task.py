@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic import TypeAdapter, ValidationError
 
+from adk_nb.agents.output_schema import as_data
 from adk_nb.agents.standing import FINISH_TASK
 from adk_nb.errors import InvalidAnswerError, ToolArgumentsError
 from adk_nb.tools.base_tool import BaseTool
@@ -78,7 +79,7 @@ class FinishTaskTool(BaseTool):
             return value
         adapter = self._adapter
         try:
-            return adapter.dump_python(adapter.validate_python(value), exclude_none=True)
+            return as_data(adapter, adapter.validate_python(value))
         except ValidationError as error:
             lines = error.errors(include_url=False)[:5]
             raise self._refusal(

@@ -68,12 +68,30 @@ def parse_answer(text: str, schema: Any, agent: str, *, is_cut: bool = False) ->
                 raise _invalid(text, schema, agent, is_cut, faults)
             return value
         adapter = _adapter(schema)
-        return adapter.dump_python(adapter.validate_json(body), exclude_none=True)
+        return as_data(adapter, adapter.validate_json(body))
     except ValidationError as error:
         faults = [f"{_path(line['loc'])}{line['msg']}" for line in error.errors(include_url=False)]
         raise _invalid(text, schema, agent, is_cut, faults) from error
     except json.JSONDecodeError as error:
         raise _invalid(text, schema, agent, is_cut, [f"Invalid JSON: {error}"]) from error
+
+
+def as_data(adapter: TypeAdapter[Any], value: Any) -> Any:
+    """Return checked values with models as dictionaries; `None` stays where the shape can't do without it.
+
+    Example:
+        >>> from pydantic import create_model
+        >>> order = create_model("Order", id=(str | None, ...), note=(str | None, None))
+        >>> as_data(TypeAdapter(order), order(id=None)), as_data(TypeAdapter(order), order(id="7"))
+        ({'id': None, 'note': None}, {'id': '7'})
+    """
+    short = adapter.dump_python(value, exclude_none=True)
+    try:
+        adapter.validate_python(short)
+    except ValidationError as error:
+        if any(line["type"] == "missing" for line in error.errors()):
+            return adapter.dump_python(value)
+    return short
 
 
 def _adapter(schema: Any) -> TypeAdapter[Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic import ValidationError
 
+from adk_nb.agents.output_schema import as_data
 from adk_nb.errors import ToolArgumentsError
 from adk_nb.tools.base_tool import BaseTool
 from adk_nb.workflow.nodes import adapter_for
@@ -70,7 +71,7 @@ class SubAgentTool(BaseTool):
             return args
         adapter = adapter_for(schema)
         try:
-            return adapter.dump_python(adapter.validate_python(args), exclude_none=True)
+            return as_data(adapter, adapter.validate_python(args))
         except ValidationError as error:
             wrong = "; ".join(
                 f"{'.'.join(map(str, line['loc']))}: {line['msg']}" for line in error.errors(include_url=False)[:5]

@@ -238,6 +238,9 @@ class Run:
     def send(self, message: Any, *, view: bool = True) -> Run:
         """Say something more in the same session, and return the run of that turn; `await` it as usual.
 
+        An agent in the middle of a task, which has asked something in words, gets it in this run; else it begins a new
+        run of the same root.
+
         Args:
             message: What the user says, as in `run`.
             view: Show the turn live under the cell, where there is somebody to look.
@@ -245,6 +248,9 @@ class Run:
         Raises:
             ConfigurationError: this run is still at work, or waits for the answer to a question.
         """
+        if self.history.waits_for_words:
+            self._work.say(as_message(message))
+            return self
         if not self.is_over:
             hint = "answer it with respond()" if self.pending else "await it first"
             raise ConfigurationError(

@@ -42,6 +42,8 @@ class PendingQuestion:
     """Path of the node run that asks."""
     asked_at: float
     """Seconds since the epoch."""
+    is_spoken: bool = False
+    """An agent asks it in a conversation: what the person says next is the answer."""
 
     @property
     def is_confirmation(self) -> bool:
@@ -167,6 +169,12 @@ class RunHistory:
         return self.status not in ("running", "waiting")
 
     @property
+    def waits_for_words(self) -> bool:
+        """It waits for what a person says next to an agent, and for nothing else."""
+        asked = self.pending if self.status == "waiting" else []
+        return bool(asked) and all(question.is_spoken for question in asked)
+
+    @property
     def output(self) -> Any:
         """What the root returned; the text of a model's message; `None` while there is none."""
         return None if self._root is None else spoken(self._root.output)
@@ -183,7 +191,9 @@ class RunHistory:
     def pending(self) -> list[PendingQuestion]:
         """The questions that wait for an answer, oldest first."""
         found = [
-            PendingQuestion(q.interrupt_id, run.name, q.message, q.payload, q.response_schema, run.path, q.asked_at)
+            PendingQuestion(
+                q.interrupt_id, run.name, q.message, q.payload, q.response_schema, run.path, q.asked_at, q.is_spoken
+            )
             for run in self.records.values()
             for q in run.open_questions
         ]

@@ -169,6 +169,11 @@ class RunWork:
             self._queue.append(turn)
         return accepted
 
+    def say(self, message: types.Content | None) -> None:
+        """Go on with the person's next message."""
+        self.history.status = "running"
+        self.call_soon(self._go_on, Turn(message=message))
+
     def resume(self, limits: Limits | None = None) -> None:
         """Go on with what stopped, with other limits where some are given."""
         if limits is not None:
@@ -229,7 +234,7 @@ class RunWork:
             stream = self._runner.follow(
                 user_id=self.user_id,
                 session_id=history.session_id,
-                invocation_id=history.invocation_id or None,
+                invocation_id=None if turn.message is not None else history.invocation_id or None,
                 new_message=turn.message,
                 answers=turn.answers,
                 state_delta=turn.state,

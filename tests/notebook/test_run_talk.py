@@ -12,7 +12,7 @@ from adk_nb.agents import LlmAgent
 from adk_nb.errors import AnswerError, ConfigurationError
 from adk_nb.events import RequestInput
 from adk_nb.notebook.starts import run, run_sync
-from adk_nb.testing import ScriptedModel
+from adk_nb.testing import ScriptedModel, call
 from adk_nb.workflow import JoinNode, Workflow, node
 
 
@@ -124,5 +124,24 @@ def test_only_approvals_are_approved() -> None:
         with pytest.raises(AnswerError, match="doesn't ask for an approval"):
             await made.reject("q")
         assert made.status == "waiting"
+
+    drive(main())
+
+
+def test_send_goes_on_with_a_task() -> None:
+    """While a task agent has asked something in words, `send` is its answer, in the same run."""
+
+    async def main() -> None:
+        model = ScriptedModel(
+            {
+                "planner": [call("booker", request="a trip"), "Booked."],
+                "booker": ["Which city?", call("finish_task", result="Oslo")],
+            }
+        )
+        root = LlmAgent(name="planner", model=model, sub_agents=[LlmAgent(name="booker", mode="task")])
+        made = await run(root, "book", sessions="memory")
+        assert (made.status, [question.message for question in made.pending]) == ("waiting", ["Which city?"])
+        assert await made.send("Oslo") is made
+        assert (made.status, made.output) == ("completed", "Booked.")
 
     drive(main())
