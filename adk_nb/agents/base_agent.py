@@ -212,7 +212,6 @@ class BaseAgent(BaseNode):
             self.__pydantic_validator__.validate_assignment(copy, name, value)
         vars(copy)["sub_agents"] = SubAgents(copy.sub_agents)
         copy._adopt()
-        copy._rebuild()
         return copy
 
     async def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
@@ -304,9 +303,6 @@ class BaseAgent(BaseNode):
     def _link_to(self, agent: BaseAgent) -> str:
         """Return in one word how a sub-agent comes to run."""
         return "runs"
-
-    def _rebuild(self) -> None:
-        """Make what is made from the fields anew, in a copy; override this where something is."""
 
     def _whole_run(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         """Return what the engine runs: the agent's own body, between callbacks and plugins if there are any."""
