@@ -161,7 +161,7 @@ def test_import_stays_light(code: str, unwanted: set[str]) -> None:
     assert set(done.stdout.split()) & unwanted == set()
 
 
-@pytest.mark.parametrize("room", ["adk_nb", "adk_nb.agents", "adk_nb.frames", "adk_nb.models"])
+@pytest.mark.parametrize("room", ["adk_nb", "adk_nb.agents", "adk_nb.frames", "adk_nb.models", "adk_nb.tools"])
 def test_names_loaded_when_used(room: str) -> None:
     """A room lists its names before they are loaded, gives each of them, and refuses any other by name."""
     module = importlib.import_module(room)

@@ -10,13 +10,14 @@ from adk_nb.agents.finish_task import FinishTaskTool
 from adk_nb.agents.model_response import SetModelResponseTool
 from adk_nb.agents.request import Target
 from adk_nb.agents.sub_agent_tools import SubAgentTool
-from adk_nb.agents.transfer import TransferToAgentTool, converses
+from adk_nb.agents.transfer import converses
 from adk_nb.errors import ConfigurationError
 from adk_nb.models.llm_request import LlmRequest
 from adk_nb.tools.base_tool import BaseTool
 from adk_nb.tools.base_toolset import BaseToolset
 from adk_nb.tools.function_tool import FunctionTool
 from adk_nb.tools.node_tool import NodeTool
+from adk_nb.tools.transfer_to_agent_tool import TransferToAgentTool
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.nodes import BaseNode
 

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-from google.genai import types
+from typing import TYPE_CHECKING
 
 from adk_nb.agents.base_agent import BaseAgent
 from adk_nb.agents.request import Target
 from adk_nb.errors import one_of
 from adk_nb.events.event import Event
 from adk_nb.events.rewinds import visible_events
-from adk_nb.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:
     from adk_nb.agents.llm_agent import LlmAgent
-    from adk_nb.tools.tool_context import ToolContext
-
-TRANSFER_TO_AGENT = "transfer_to_agent"
 
 
 def converses(agent: BaseAgent) -> bool:
@@ -64,40 +58,6 @@ def refusal(name: str, agent: LlmAgent, targets: Sequence[Target]) -> str | None
     else:
         why = f"agent {name!r} is unrelated to {agent.name!r}: it is neither its parent, nor below it, nor beside it"
     return f"The conversation wasn't handed over: {why}. The agents to hand over to are {one_of(name, allowed)}."
-
-
-class TransferToAgentTool(BaseTool):
-    """Hands the conversation over to another agent.
-
-    Example:
-        >>> TransferToAgentTool(["billing"]).name
-        'transfer_to_agent'
-    """
-
-    def __init__(self, agent_names: Sequence[str]) -> None:
-        """Offer agents.
-
-        Args:
-            agent_names: Whom the conversation can be handed to.
-        """
-        super().__init__(
-            name=TRANSFER_TO_AGENT,
-            description="Hand the conversation over to an agent that is better suited to answer.",
-        )
-        self.agent_names = list(agent_names)
-
-    def _get_declaration(self) -> types.FunctionDeclaration | None:
-        """Return what a model is told."""
-        name = {"type": "string", "description": "Name of the agent.", "enum": self.agent_names}
-        schema = {"type": "object", "properties": {"agent_name": name}, "required": ["agent_name"]}
-        return types.FunctionDeclaration(name=self.name, description=self.description, parameters_json_schema=schema)
-
-    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
-        """Note whom to hand over to; whether that can be is checked by the agent."""
-        tool_context.actions.transfer_to_agent = str(args["agent_name"])
-        if args.get("transfer_reason"):
-            tool_context.actions.transfer_reason = str(args["transfer_reason"])
-        return None
 
 
 def way_to(agent: BaseAgent, name: str) -> list[BaseAgent] | None:

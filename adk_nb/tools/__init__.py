@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from adk_nb.tools.request_input_tool import request_input
     from adk_nb.tools.tool_confirmation import ToolConfirmation
     from adk_nb.tools.tool_context import ToolContext
+    from adk_nb.tools.transfer_to_agent_tool import TransferToAgentTool, transfer_to_agent
 
 __all__ = [
     "AgentTool",
@@ -31,12 +32,14 @@ __all__ = [
     "NodeTool",
     "ToolConfirmation",
     "ToolContext",
+    "TransferToAgentTool",
     "exit_loop",
     "get_user_choice",
     "load_artifacts",
     "load_memory",
     "preload_memory",
     "request_input",
+    "transfer_to_agent",
 ]
 
 _HOMES = {
@@ -48,12 +51,14 @@ _HOMES = {
     "NodeTool": "adk_nb.tools.node_tool",
     "ToolConfirmation": "adk_nb.tools.tool_confirmation",
     "ToolContext": "adk_nb.tools.tool_context",
+    "TransferToAgentTool": "adk_nb.tools.transfer_to_agent_tool",
     "exit_loop": "adk_nb.tools.exit_loop_tool",
     "get_user_choice": "adk_nb.tools.get_user_choice_tool",
     "load_artifacts": "adk_nb.tools.load_artifacts_tool",
     "load_memory": "adk_nb.tools.load_memory_tool",
     "preload_memory": "adk_nb.tools.preload_memory_tool",
     "request_input": "adk_nb.tools.request_input_tool",
+    "transfer_to_agent": "adk_nb.tools.transfer_to_agent_tool",
 }
 
 __getattr__, __dir__ = loaded_when_used(__name__, _HOMES)
