@@ -42,6 +42,7 @@ CHAPTERS = (
     "apps",
     "stopping",
     "rewind",
+    "requests",
 )
 
 HANGS_AFTER_S = 40

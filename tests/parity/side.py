@@ -31,6 +31,7 @@ HOMES = {
     "memory": ["InMemoryMemoryService"],
     "memory.memory_entry": ["MemoryEntry"],
     "models": ["BaseLlm", "LlmResponse"],
+    "planners": ["PlanReActPlanner"],
     "plugins.base_plugin": ["BasePlugin"],
     "runners": ["InMemoryRunner"],
     "sessions": ["InMemorySessionService", "State", "StateSchemaError"],

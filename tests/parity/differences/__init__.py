@@ -11,13 +11,24 @@ from tests.parity.differences.difference import Difference
 from tests.parity.differences.graphs import WRITTEN
 from tests.parity.differences.known_bugs import KNOWN_BUGS
 from tests.parity.differences.questions import QUESTIONS
+from tests.parity.differences.requests import REQUESTS
 from tests.parity.differences.runner import RUNNER
 from tests.parity.differences.running import RUNNING
 from tests.parity.differences.services import SERVICES
 from tests.parity.differences.trees import TREES
 from tests.parity.differences.values import VALUES
 
-ON_PURPOSE: list[Difference] = [*WRITTEN, *VALUES, *RUNNING, *QUESTIONS, *CHILDREN, *RUNNER, *SERVICES, *TREES]
+ON_PURPOSE: list[Difference] = [
+    *WRITTEN,
+    *VALUES,
+    *RUNNING,
+    *QUESTIONS,
+    *CHILDREN,
+    *RUNNER,
+    *SERVICES,
+    *TREES,
+    *REQUESTS,
+]
 
 __all__ = ["KNOWN_BUGS", "ON_PURPOSE", "Difference", "lines_by_scenario"]
 
