@@ -8,18 +8,35 @@ import re
 from pathlib import Path
 
 _STATIC = Path(__file__).parent / "static"
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
 
 
 @functools.cache
 def script(*names: str) -> str:
-    """Return a module of the front end without comments and indentation.
+    """Return modules of the front end, with the modules they import put before them, as one module.
 
-    Several files become one module, in this order; they import nothing but each other.
+    It exports what the named ones export. An output can fetch nothing, so it carries all of its script. What stands at the top of a module is known by its
+    name in all of them. Comments and indentation are left out.
     """
-    text = "\n".join((_STATIC / f"{name}.js").read_text(encoding="utf-8") for name in names)
-    if len(names) > 1:
-        text = re.sub(r'^import \{[^}]*\} from "\./[^"]*";$', "", text, flags=re.MULTILINE)
-    text = re.sub(r"^\s*/\*.*?\*/\s*$", "", text, flags=re.DOTALL | re.MULTILINE)
+    joined: dict[Path, str] = {}
+
+    def join(path: Path) -> None:
+        if path in joined:
+            return
+        text = path.read_text(encoding="utf-8")
+        joined[path] = ""  # a module that imports itself through another one is joined once
+        for other in _IMPORT.findall(text):
+            join(path.with_name(f"{other}.js"))
+        del joined[path]
+        joined[path] = _IMPORT.sub("", text)
+
+    named = [_STATIC / f"{name}.js" for name in names]
+    for path in named:
+        join(path)
+    parts = [
+        text if path in named else re.sub(r"^export ", "", text, flags=re.MULTILINE) for path, text in joined.items()
+    ]
+    text = re.sub(r"^\s*/\*.*?\*/\s*$", "", "\n".join(parts), flags=re.DOTALL | re.MULTILINE)
     lines = (line.strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 

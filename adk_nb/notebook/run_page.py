@@ -73,7 +73,7 @@ def fragment(key: str, snapshot: Snapshot, description: GraphDescription | None,
     return (
         f'<div class="adknb adknb-run" data-adknb-run="{key}" data-adknb-copy="{copy}"{forced}>'
         f"{_static(snapshot, description)}</div>"
-        f'<script type="module">{script("run_view")}\nmountCopies("{key}", "{copy}", {safe}, {styles});</script>'
+        f'<script type="module">{script("run/main")}\nmountCopies("{key}", "{copy}", {safe}, {styles});</script>'
     )
 
 

@@ -186,7 +186,7 @@ class RunView:
         css = style_sheet(*STYLES) if self._front_end == "isolated" else ""
         self._is_heard = False
         self._link = RunLink(
-            _esm=script("run_view"),
+            _esm=script("run/main"),
             _css=css,
             _key=self._key,
             graph=graph,

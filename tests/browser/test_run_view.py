@@ -268,7 +268,7 @@ def test_looks_in_light_and_dark(open_notebook: OpenNotebook) -> None:
 def module(chromium: BrowserContext) -> Any:
     """A page with the front end's module in it, without Lab."""
     page = chromium.new_page()
-    page.add_script_tag(type="module", content="\n".join((script("run_view"), GLOBALS)))
+    page.add_script_tag(type="module", content="\n".join((script("run/main"), GLOBALS)))
     page.wait_for_function("() => globalThis.front")
     return page
 

@@ -327,7 +327,7 @@ def test_saved_output_stays_small() -> None:
     async def main() -> None:
         made = await run(FLOW, "x", sessions="memory", answers={"q": {"limit": 5}})
         assert len(made.to_html()) < 90_000
-        assert len(script("run_view")) < 40_000
+        assert len(script("run/main")) < 40_000
 
     drive(main)
 

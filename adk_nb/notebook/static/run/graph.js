@@ -1,0 +1,126 @@
+/** The graph: drawn once, then only classes and second lines change. */
+
+import { html, visible } from "./elements.js";
+import { ago, clock } from "./words.js";
+
+const NODE_STATES = ["pending", "running", "waiting", "completed", "failed", "cancelled", "incomplete", "gathering", "stopped"];
+
+export class GraphPane {
+  /** @param {?SVGElement} svg @param {string} outline what stands here without a picture */
+  constructor(svg, pick, outline) {
+    this.element = html("div", "adknb-run-graph");
+    this.nodes = new Map();
+    this.edges = [];
+    this.isEmpty = !svg && !outline;
+    if (!svg) {
+      if (outline) this.element.append(html("pre", "", outline));
+      return;
+    }
+    this.element.append(svg);
+    for (const group of svg.querySelectorAll("[data-path]")) {
+      const detail = [...group.children].find((child) => child.classList.contains("adknb-detail"));
+      const box = [...group.children].find((child) => child.classList.contains("adknb-box"));
+      this.nodes.set(group.dataset.path, { group, detail, box, own: detail?.textContent });
+      group.addEventListener("click", () => pick(group.dataset.path));
+    }
+    for (const group of svg.querySelectorAll("[data-source]")) {
+      this.edges.push({ group, key: JSON.stringify([group.dataset.source, group.dataset.target]) });
+    }
+    this.inView = "";
+    new ResizeObserver(() => {
+      this.inView = "";
+      if (this.state) this.follow();
+    }).observe(this.element);
+    this.starts = [...this.nodes.values()].filter(({ group }) => group.classList.contains("adknb-kind-start"));
+  }
+
+  draw(state, now) {
+    for (const [path, { group, detail, own, box }] of this.nodes) {
+      const node = state.nodes.get(path);
+      if (!group.classList.contains("adknb-kind-start")) setState(group, node?.status ?? "pending");
+      if (detail) fitText(detail, (node && nodeDetail(node, now)) || own || "", box);
+    }
+    for (const { group, key } of this.edges) group.classList.toggle("adknb-taken", state.edges.has(key));
+    for (const { group } of this.starts ?? []) {
+      const isLeft = this.edges.some(
+        (edge) => edge.group.dataset.source === group.dataset.path && state.edges.has(edge.key),
+      );
+      setState(group, isLeft ? "completed" : "pending");
+    }
+    this.state = state;
+    this.follow();
+  }
+
+  /** Bring the node that asks or works into view, inside this box only, once each time that it is another one. */
+  follow() {
+    const { state } = this;
+    const inner = (status) => {
+      const found = [...this.nodes.keys()].filter((path) => state.nodes.get(path)?.status === status);
+      return found.sort((a, b) => b.split("/").length - a.split("/").length)[0];
+    };
+    const path = inner("waiting") ?? inner("running") ?? inner("failed") ?? "";
+    if (!path || path === this.inView || !this.element.clientWidth) return;
+    this.inView = path;
+    const frame = this.element.getBoundingClientRect();
+    const node = this.nodes.get(path).group.getBoundingClientRect();
+    for (const [axis, start, end] of [["scrollLeft", "left", "right"], ["scrollTop", "top", "bottom"]]) {
+      if (node[start] >= frame[start] && node[end] <= frame[end]) continue;
+      this.element[axis] += (node[start] + node[end] - frame[start] - frame[end]) / 2;
+    }
+  }
+
+  /** Only what time changes. */
+  tick(state, now) {
+    for (const [path, node] of state.nodes) {
+      const drawn = this.nodes.get(path);
+      if (drawn?.detail && node.since !== null) fitText(drawn.detail, nodeDetail(node, now), drawn.box);
+    }
+  }
+
+  select(path) {
+    for (const [own, { group }] of this.nodes) group.classList.toggle("adknb-run-chosen", own === path);
+  }
+}
+
+function setState(group, state) {
+  for (const one of NODE_STATES) group.classList.toggle(`adknb-${one}`, one === state);
+}
+
+function nodeDetail(node, now) {
+  if (node.status === "waiting") {
+    return now === null ? `asked at ${clock(node.since)}` : `asked ${ago(now - node.since)} ago`;
+  }
+  if (node.status === "running" && now !== null && node.since !== null && now - node.since >= 1) {
+    return node.detail.replace("running", `running ${ago(now - node.since)}`);
+  }
+  return node.detail;
+}
+
+/** Set a node's second line, shortened to its box. */
+function fitText(element, text, box) {
+  if (element.dataset.full === text) return;
+  element.dataset.full = text;
+  text = visible(text);
+  element.textContent = text;
+  const room = (box?.getBBox?.().width ?? 0) - 50;
+  if (room <= 0) return;
+  // A part between dots goes as a whole, because a cut number is a wrong one.
+  for (let end = text.length; end > 1 && element.getComputedTextLength() > room; ) {
+    const dot = text.lastIndexOf(" · ", end - 1);
+    end = dot > 0 ? dot : end - 1;
+    element.textContent = dot > 0 ? text.slice(0, end) : `${text.slice(0, end).trimEnd()}…`;
+  }
+}
+
+/** A picture as elements, without anything that could run: it comes from our own drawing, and is cleaned all the same. */
+export function parseSvg(text) {
+  const root = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+  if (root.localName !== "svg") return null;
+  for (const element of [root, ...root.querySelectorAll("*")]) {
+    if (["script", "foreignObject", "a", "use", "image"].includes(element.localName)) element.remove();
+    for (const { name } of [...element.attributes]) {
+      if (/^on|href$/i.test(name)) element.removeAttribute(name);
+    }
+  }
+  return document.importNode(root, true);
+}

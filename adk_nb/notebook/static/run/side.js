@@ -1,0 +1,84 @@
+/** What stands beside the graph: open forms first, then how it ended, then answers given. */
+
+import { html } from "./elements.js";
+import { QuestionForm } from "./form.js";
+import { errorView, resultView, said, valueView } from "./values.js";
+import { clock } from "./words.js";
+
+const UNREACHED = [
+  "Not answered yet, and no kernel is linked with this copy. While the kernel that asked is running, ",
+  "await run.respond(…)",
+  " answers it; after a restart, run the cell again to be asked again.",
+];
+const LOST =
+  "This form can't be sent any more. Run the cell again to be asked again. A run that is kept in a file " +
+  "can also be answered from code, with Runner and answer_content.";
+
+/** A question without a form: answered, or open where no kernel listens. */
+function questionView(question) {
+  const box = html("div", "adknb-run-form", html("h4", "", question.message || "Input is needed"));
+  if (question.answered === null) {
+    box.append(html("p", "adknb-run-soft", `${question.node} asks · open`));
+    if (question.payload !== null) box.append(valueView(question.payload));
+    const [before, code, after] = UNREACHED;
+    box.append(html("p", "adknb-run-soft", before, html("code", "", code), after));
+    return box;
+  }
+  box.classList.add("adknb-run-answered");
+  box.append(html("p", "adknb-run-soft", `${question.node} asked · answered at ${clock(question.answered)}`));
+  const answer = question.answer;
+  const isData = answer !== null && typeof answer === "object" && !Array.isArray(answer);
+  box.append(isData ? valueView(answer) : html("div", "adknb-run-given", said(answer)));
+  return box;
+}
+
+export class SidePane {
+  constructor() {
+    this.element = html("div", "adknb-run-side");
+    this.forms = new Map();
+    this.drawn = "";
+  }
+
+  draw(state, port, isSettled) {
+    const questions = [...state.questions.values()];
+    const open = questions.filter((question) => question.answered === null);
+    const answered = questions.filter((question) => question.answered !== null);
+    // Forms stay as they are while somebody types: only a change of what is shown redraws.
+    const shown = JSON.stringify([
+      Boolean(port),
+      Boolean(state.lost),
+      isSettled,
+      open.map((question) => question.key),
+      answered.map((question) => question.key),
+      state.result,
+      state.error,
+    ]);
+    if (shown === this.drawn) return;
+    this.drawn = shown;
+    const hadFocus = this.element.contains(document.activeElement) ? document.activeElement : null;
+    const parts = [];
+    if (state.error) parts.push(errorView(state.error));
+    if (isSettled || !port) this.forms.clear();
+    for (const key of this.forms.keys()) if (!open.some((question) => question.key === key)) this.forms.delete(key);
+    open.forEach((question, index) => {
+      if (!port || isSettled) return parts.push(questionView(question));
+      if (!this.forms.has(question.key)) {
+        this.forms.set(question.key, new QuestionForm(question, port, index + 1, open.length));
+      }
+      const form = this.forms.get(question.key);
+      if (state.lost) form.lose(LOST);
+      return parts.push(form.element);
+    });
+    if (state.result) parts.push(html("div", "adknb-run-card", html("h4", "", "Result"), resultView(state.result)));
+    parts.push(...answered.reverse().slice(0, 50).map(questionView));
+    this.element.replaceChildren(...parts);
+    this.element.hidden = parts.length === 0;
+    if (hadFocus && this.element.contains(hadFocus)) hadFocus.focus({ preventScroll: true });
+  }
+}
+
+/** A warning with its node's name, which many begin with. */
+export function warningView({ node, message }) {
+  const rest = message.startsWith(`${node} `) ? message.slice(node.length) : `: ${message}`;
+  return node ? html("div", "", html("b", "", node), rest) : html("div", "", message);
+}
