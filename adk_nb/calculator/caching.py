@@ -1,7 +1,7 @@
 """Prompt caching: what the tokens of a context count for when a repeated prefix is cheaper.
 
 The result is in input-equivalent tokens: multiply by the input price. Caching scales what a context sends again; it
-doesn't remove it.
+doesn't remove it. Sources: the terms are those of the providers' price lists, see `CACHES`; the sum follows from them.
 """
 
 from __future__ import annotations

@@ -148,6 +148,12 @@ def test_edges_of_policies() -> None:
     assert hopeless.abort_at_once == 100
 
 
+def test_certain_notice_ends_right() -> None:
+    """When every wrong run is noticed and any number is allowed, the task ends right for sure, and is said to."""
+    for right in (0.43046721, 0.1, 1 / 3, 1e-9):
+        assert (attempts(right, 1).right, attempts(right, 1).shipped_wrong) == (1, 0)
+
+
 def test_accuracy_from_a_benchmark() -> None:
     """A share of solved tasks becomes the accuracy of a choice, which gives the share back."""
     p = accuracy_from_success(0.42, 5.8)

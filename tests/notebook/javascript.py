@@ -10,7 +10,7 @@ import subprocess
 from typing import Any
 
 import playwright
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from make import find_chromium
 
@@ -39,14 +39,18 @@ def answers_in_chromium(module: str, body: str, given: Any) -> Any:
     with sync_playwright() as engine:
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
         browser = engine.chromium.launch(executable_path=find_chromium(), args=arguments)
-        page = browser.new_page()
-        # A page may use a module's functions only from inside of it.
-        opened = f"globalThis.answer = (given) => JSON.stringify(((given) => {{ {body} }})(given), {_PLAIN});"
-        page.add_script_tag(type="module", content=f"{module}\n{opened}")
-        page.wait_for_function("globalThis.answer")
-        found = page.evaluate("given => globalThis.answer(JSON.parse(given))", json.dumps(given))
+        found = answers_on_page(browser.new_page(), module, body, given)
         browser.close()
-    return json.loads(found)
+    return found
+
+
+def answers_on_page(page: Page, module: str, body: str, given: Any) -> Any:
+    """The same, on an empty page."""
+    # A page may use a module's functions only from inside of it.
+    opened = f"globalThis.answer = (given) => JSON.stringify(((given) => {{ {body} }})(given), {_PLAIN});"
+    page.add_script_tag(type="module", content=f"{module}\n{opened}")
+    page.wait_for_function("Boolean(globalThis.answer)")
+    return json.loads(page.evaluate("given => globalThis.answer(JSON.parse(given))", json.dumps(given)))
 
 
 def find_node() -> str | None:

@@ -132,7 +132,7 @@ class View {
         "adknb-calc-head",
         html("strong", "", "Graph or agent loop?"),
         html("span", "", "a picture of the mechanism, not a benchmark"),
-        html("span", "adknb-calc-tools", this.preset.label, this.toggle),
+        html("span", "adknb-calc-tools", this.preset.row, this.toggle),
       ),
       this.note,
       html(
@@ -204,14 +204,14 @@ class View {
         "div",
         "",
         title("Caching"),
-        this.cache.label,
+        this.cache.row,
         row("cache_read", "× input"),
         row("cache_write", "× input"),
         row("cache_minimum", "tokens"),
         row("cache_hit", "0 to 1"),
         formula(FORMULAS.caching),
         title(`Money, $ a million tokens, ${this.tables.prices_date}`),
-        this.model.label,
+        this.model.row,
         row("price_input"),
         row("price_output"),
         formula(FORMULAS.money),
@@ -290,10 +290,11 @@ class View {
 
   #menu(name, use) {
     const select = html("select");
-    const label = html("label", "adknb-calc-menu", html("span", "", name), select);
+    const label = html("label", "", name);
+    select.id = label.htmlFor = freshId();
     select.addEventListener("change", () => use(select.value));
     keepKeys(select, /^(.|Arrow.*|Page.*|Home|End|Enter)$/);
-    return { select, label };
+    return { select, row: html("div", "adknb-calc-menu", label, select) };
   }
 
   #usePreset(key) {
@@ -390,9 +391,10 @@ class View {
     const { loop, graph } = this.published;
     const remains = this.values.is_extended ? 1 - c.saving : graph.tokens / loop.tokens;
     this.bars.reference.set(remains, formatPercent(remains), this.values.is_extended ? "simple model" : "refund case");
-    this.scale.textContent = this.values.is_extended
+    const said = this.values.is_extended
       ? `The graph saves ${formatSaving(d.saving)} of the tokens; the simple model says ${formatPercent(c.saving)}.${even}`
       : "Refund case: published for 6 steps with 2 judgments, in parts of the loop’s tokens; this model says 9.5 % there.";
+    this.scale.textContent = said.replaceAll(" %", "\u00a0%");
   }
 
   #drawExtended() {

@@ -80,7 +80,7 @@ export const MISTAKE_SLIDERS = [
   },
   {
     name: "route_share",
-    label: "Judgments that pick a route",
+    label: "Judgments that route",
     bounds: () => [0, 1],
     step: 0.05,
     say: (values, c, d) => `${formatShare(values.route_share)} · ${formatCount(d.routing_nodes)} of ${formatCount(d.judgment_nodes)}`,
@@ -88,7 +88,7 @@ export const MISTAKE_SLIDERS = [
   },
   {
     name: "dependence",
-    label: "Dependence of mistakes, s",
+    label: "Dependence, s",
     bounds: (s) => [Math.min(0.5, s), Math.max(1.3, s)],
     step: 0.05,
     say: (values) => `${String(Math.round(values.dependence * 100) / 100)} · ${dependenceWord(values.dependence)}`,

@@ -167,15 +167,33 @@ export function attempts(right, noticed, cap) {
 const over = (tokens, chance) => (tokens === 0 ? 0 : chance === 0 ? Infinity : tokens / chance);
 const times = (count, amount) => (amount === 0 ? 0 : count * amount);
 
-function policies(costs, p, s, before, after) {
+/** Chances by number of choices, worked out once for all lengths of a chart: of all of them, and of each alone. */
+const known = new Map();
+
+function chances(count, p, s) {
+  const key = `${p} ${s}`;
+  if (!known.has(key)) {
+    if (known.size > 3) known.clear();
+    known.set(key, { all: [1], each: [] });
+  }
+  const found = known.get(key);
   const weight = (step) => (s === 1 ? step : step ** s);
-  let [oneTry, there, total, reached] = [before, before, before, 1];
-  costs.forEach((cost, k) => {
-    total += cost;
-    oneTry += cost * reached;
-    there += over(cost, p === 0 || p === 1 ? p : Math.exp((weight(k + 1) - weight(k)) * Math.log(p)));
-    reached = pathSuccess(k + 1, p, s);
-  });
+  for (let k = found.each.length; k < count; k++) {
+    found.each.push(p === 0 || p === 1 ? p : Math.exp((weight(k + 1) - weight(k)) * Math.log(p)));
+    found.all.push(pathSuccess(k + 1, p, s));
+  }
+  return found;
+}
+
+function policies(costs, p, s, before, after) {
+  const { all, each } = chances(costs.length, p, s);
+  const reached = all[costs.length];
+  let [oneTry, there, total] = [before, before, before];
+  for (let k = 0; k < costs.length; k++) {
+    total += costs[k];
+    oneTry += costs[k] * all[k];
+    there += over(costs[k], each[k]);
+  }
   return {
     restart_at_end: over(total + after, reached),
     restart_at_once: over(oneTry, reached) + after,
