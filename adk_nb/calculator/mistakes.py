@@ -28,8 +28,8 @@ def path_success(choices: int, accuracy: float, dependence: float = 1.0) -> floa
     """Give the chance that all choices are right: `exp(ln p · n^s)`, which is `pⁿ` for independent mistakes (s = 1).
 
     With `s < 1` later choices are safer than earlier ones (the tasks differ in difficulty, and what has gone well so
-    far is likely an easy one); with `s > 1` they are riskier (mistakes in the context breed mistakes, Sinha et al., arXiv
-    2509.09677). Agents were measured at about 0.6.
+    far is likely an easy one); with `s > 1` they are riskier (mistakes in the context breed mistakes, Sinha et al.,
+    arXiv 2509.09677). Agents were measured at about 0.6.
 
     Example:
         >>> [round(path_success(15, 0.95, s), 3) for s in (0.6, 1, 1.3)]
