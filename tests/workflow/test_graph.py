@@ -175,7 +175,7 @@ def test_an_object_is_one_node() -> None:
     assert [one.name for one in graph.nodes] == ["__START__", "a", "writer", "file", "own"]
     assert graph.node("own") is own
     assert graph.node("writer") is not agent
-    assert agent.rerun_on_resume is False
+    assert agent.mode is None
 
 
 def test_start() -> None:
