@@ -39,14 +39,19 @@ class CallNode(BaseNode):
     @classmethod
     def of(cls, agent: LlmAgent, tool: BaseTool, call_id: str, confirmation: ToolConfirmation | None) -> CallNode:
         """Return the node of one call."""
-        name = node_name(tool.name)
         return cls(
-            name=name if name.isidentifier() else f"_{name}",
+            name=cls.name_of(tool.name),
             agent=agent,
             tool=tool,
             call_id=call_id,
             confirmation=confirmation,
         )
+
+    @staticmethod
+    def name_of(tool: str) -> str:
+        """Return the name of the node of a tool's calls."""
+        name = node_name(tool)
+        return name if name.isidentifier() else f"_{name}"
 
     async def call(self, *, ctx: Context, node_input: Any) -> Any:
         """Make the call."""

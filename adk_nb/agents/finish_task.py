@@ -68,7 +68,7 @@ class FinishTaskTool(BaseTool):
         if self._schema is None:
             if set(args) != {"result"} or not isinstance(args["result"], str):
                 raise self._refusal("it takes exactly one argument, the text 'result'")
-            return args["result"]
+            return {"result": args["result"]}
         value = args["result"] if self._is_wrapped and set(args) == {"result"} else args
         if isinstance(self._schema, types.Schema):
             return value

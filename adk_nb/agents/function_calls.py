@@ -20,6 +20,7 @@ from adk_nb.agents.transfer import refusal
 from adk_nb.errors import DynamicNodeFailError, NodeInterruptedError, ToolArgumentsError, one_of
 from adk_nb.events.event import Event, new_id
 from adk_nb.events.tool_confirmation import ToolConfirmation
+from adk_nb.events.values import snapshot
 from adk_nb.tools.base_tool import BaseTool
 from adk_nb.tools.node_tool import NodeTool
 from adk_nb.workflow.context import Context
@@ -87,6 +88,8 @@ class FunctionCalls:
 
     async def _side_by_side(self) -> list[Event]:
         """Make all calls that are no tasks; return the events that tell of them."""
+        if not self._ctx.is_first_try:
+            await self._restore()
         error = self._error = await self._carry_out()
         if error is None and self._waiting is not None:
             raise NodeInterruptedError(self._waiting)
@@ -100,13 +103,23 @@ class FunctionCalls:
             return [] if told is None else [told]
         response = response_event(name, answered, live)
         self._finish(response, answered)
-        questions = question_events(name, [one for one in answered if not one[0].is_asked(self._ctx.resume_inputs)])
+        unasked = [(made, one) for made, one in answered if not made.is_asked(self._ctx.resume_inputs)]
+        questions = question_events(name, [(made.call, one.confirmation, one.credential) for made, one in unasked])
         asks_first = bool(answered) and all(result.asks for _, result in answered)
         if response is not None and any(result.asks for _, result in answered):
             # The model isn't asked again before a person has answered.
             response.actions.skip_summarization = asks_first or None
         events = [*questions, response] if asks_first else [response, *questions]
         return [event for event in events if event is not None]
+
+    async def _restore(self) -> None:
+        """Let the calls that are made now see what those that were made before a cut have written to the state."""
+        live = self._ctx.session.state
+        for made in self._calls:
+            run_id = call_run_id(str(made.call.id), len(made.answers(self._ctx.resume_inputs)))
+            kept = await self._ctx.recorded_output(CallNode.name_of(str(made.call.name)), run_id)
+            if isinstance(kept, dict) and kept.get("response") is not None and kept.get("state"):
+                live.update(snapshot(kept["state"]))
 
     async def _carry_out(self) -> Exception | None:
         """Make all calls that are no tasks; return what the first failing one raised."""
@@ -158,7 +171,7 @@ class FunctionCalls:
             if failure.error_node_path == f"{ctx.node_path}/{node.name}@{run_id}" and failure.error is not None:
                 raise failure.error from None  # the call is the agent's own doing, and the agent tells of it
             raise
-        return CallResult.from_record(kept, is_live=node.has_run)
+        return CallResult.from_record(kept, is_live=node.has_run or kept["response"] is not None)
 
     async def _run(self, made: MadeCall, tool: SubAgentTool | NodeTool, args: dict[str, Any]) -> CallResult:
         """Run an agent or node below the agent, on a lane of its own."""

@@ -33,6 +33,8 @@ from adk_nb.tools.base_tool import BaseTool
 from adk_nb.tools.base_toolset import BaseToolset
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.description import NodeDescription
+from adk_nb.workflow.nodes import BaseNode
+from adk_nb.workflow.parallel import ParallelWorker
 from adk_nb.workflow.run_config import RunConfig
 
 DEFAULT_MODEL = "gemini-3.5-flash"
@@ -78,6 +80,8 @@ class LlmAgent(BaseAgent):
     mode: Literal["chat", "task", "single_turn"] | None = None
     """`chat` talks with the person and hands over to others, `task` takes over a task until it has finished it, and
     `single_turn` answers once. `None` is `single_turn` in a workflow and `chat` elsewhere."""
+    parallel_worker: bool | None = None
+    """As a node of a workflow, run once for each item of a list, and hand on the list of the answers."""
     disallow_transfer_to_parent: bool = False
     """The agent doesn't hand back to its parent; the next turn begins with the root again."""
     disallow_transfer_to_peers: bool = False
@@ -266,15 +270,21 @@ class LlmAgent(BaseAgent):
         """
         return done_at_once(preview_of(self, state or {}, message, events, artifacts or {}, run_config))
 
-    def as_node(self) -> LlmAgent:
+    def as_node(self) -> BaseNode:
         """Return a copy with what being a node of a workflow means for everything the author left open."""
         if self._was_handed_over:
             return self
+        one = self._as_one()
+        return ParallelWorker(node=one) if self.parallel_worker else one
+
+    def _as_one(self) -> LlmAgent:
         changes: dict[str, Any] = {"rerun_on_resume": True, "mode": self.mode or "single_turn"}
         if changes["mode"] != "single_turn":
             changes["wait_for_output"] = True
         elif "include_contents" not in self.model_fields_set:
             changes["include_contents"] = "none"
+        if self.parallel_worker:
+            changes["parallel_worker"] = None
         return self.model_copy(update=changes)
 
     def _as_member(self) -> LlmAgent:
@@ -335,7 +345,7 @@ class LlmAgent(BaseAgent):
             copy._standing = standing
             return super(LlmAgent, copy)._whole_run(ctx=ctx, node_input=node_input)
 
-        dispatch = Dispatch(self, ctx, ctx.session.events)
+        dispatch = Dispatch(self, ctx, await ctx.get_invocation_context().all_events())
         async with contextlib.aclosing(dispatch.turns(speak)) as items:
             async for item in items:
                 yield item
@@ -351,7 +361,7 @@ class LlmAgent(BaseAgent):
         if standing is None and ctx.is_first_try:
             standing = Standing(ctx.node_path, ctx.isolation_scope)
         elif standing is None:
-            standing = read_standings(ctx, ctx.session.events)[-1]
+            standing = read_standings(ctx, await ctx.get_invocation_context().all_events())[-1]
         async with contextlib.aclosing(Talk(self, ctx, node_input, standing).events()) as events:
             async for event in events:
                 yield event

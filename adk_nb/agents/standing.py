@@ -28,6 +28,8 @@ class MadeCall:
     responses: int = 0
     questions: list[str] = field(default_factory=list)
     """Ids of the questions that were asked about it, oldest first."""
+    wanted: list[tuple[Any, Any]] = field(default_factory=list)
+    """What it wanted to ask, oldest first: a confirmation or a credential, each `None` where it isn't that."""
 
     def answers(self, answered: Collection[str]) -> list[str]:
         """Return its questions that have an answer."""
@@ -103,6 +105,11 @@ class Standing:
             return True
         return bool(last.get_function_responses()) and not last.is_final_response()
 
+    @property
+    def unasked(self) -> list[MadeCall]:
+        """The calls that wanted to ask a person, which wasn't done yet."""
+        return [one for one in self.calls.values() if len(one.wanted) > len(one.questions)]
+
     def due(self, answered: Collection[str]) -> list[MadeCall]:
         """Return the calls that are to be carried out now, in order.
 
@@ -128,6 +135,11 @@ class Standing:
         calls = event.get_function_calls()
         for response in event.get_function_responses():
             self._take_response(response)
+            made, actions = self.calls.get(str(response.id)), event.actions
+            confirmation = actions.requested_tool_confirmations.get(str(response.id))
+            credential = actions.requested_auth_configs.get(str(response.id))
+            if made is not None and (confirmation is not None or credential is not None):
+                made.wanted.append((confirmation, credential))
         self._take_calls(calls, event.long_running_tool_ids or ())
         if calls:
             self.texts.extend(_texts(event.content))

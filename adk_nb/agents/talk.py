@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 from adk_nb.agents.answer import answer_text, answer_value, facts, said_event
-from adk_nb.agents.asking import new_call_id
+from adk_nb.agents.asking import new_call_id, question_events
 from adk_nb.agents.function_calls import FunctionCalls
 from adk_nb.agents.model_call import ModelCall
 from adk_nb.agents.model_response import SET_MODEL_RESPONSE
@@ -56,6 +56,9 @@ class Talk:
             if given is not None:
                 yield self._answer_given(given)
                 return
+            for event in self._unasked():
+                yield event
+                standing.take(self._as_stored(event))
             due = standing.due(self._ctx.resume_inputs)
             if not due and not standing.wants_model:
                 return
@@ -76,7 +79,7 @@ class Talk:
             due,
             await self._tools.by_name(),
             targets=self._targets,
-            tries=self._standing.failed_tries,
+            tries=self._standing.failed_tries if self._agent.mode == "task" else 0,
         )
         async with contextlib.aclosing(calls.events()) as events:
             async for event in events:
@@ -150,7 +153,8 @@ class Talk:
             self._ctx.ask_in_words(text)
             return event
         if agent.output_key:
-            kept = value if agent.output_schema is not None else "".join([*self._standing.texts, text])
+            is_value = agent.output_schema is not None or agent.mode == "single_turn"
+            kept = value if is_value else "".join([*self._standing.texts, text])
             event.actions = EventActions(state_delta={agent.output_key: kept})
         if agent.mode == "single_turn":
             event.output = value
@@ -159,6 +163,10 @@ class Talk:
             # A reply to a person is no output event; the run's record still says what came out.
             ctx.keep_output(value)
         return event
+
+    def _unasked(self) -> list[Event]:
+        """Return the questions that calls wanted to ask when the run was cut off."""
+        return question_events(self._agent.name, [(one.call, *one.wanted[-1]) for one in self._standing.unasked])
 
     def _answer_given(self, value: Any) -> Event:
         """Return the event of an answer that the model gave by calling a tool."""

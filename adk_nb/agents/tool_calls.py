@@ -71,7 +71,8 @@ async def saved(agent: LlmAgent, tool: BaseTool, args: dict[str, Any], ctx: Cont
     if result is None:
         what = {"tool": tool, "args": args, "tool_context": ctx, "error": error}
         result = await _own(agent, "on_tool_error_callback", what)
-    if result is None and agent.on_tool_error == "tell_model":
+    choice = getattr(tool, "on_tool_error", None) or agent.on_tool_error
+    if result is None and choice == "tell_model":
         return {"error": f"{type(error).__name__}: {error}"}
     return result
 

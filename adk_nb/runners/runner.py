@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import time
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from typing import Any, Self
 
@@ -13,7 +14,7 @@ from adk_nb.apps.app import App
 from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import Event, to_content
 from adk_nb.events.get_session_config import GetSessionConfig
-from adk_nb.events.record import NodeRun, Question
+from adk_nb.events.record import NodeRun, Question, Status
 from adk_nb.plugins.base_plugin import BasePlugin
 from adk_nb.plugins.plugin_manager import PluginManager
 from adk_nb.runners.apart import run_apart
@@ -277,6 +278,36 @@ class Runner:
                         print(line)  # noqa: T201  # likewise
         return events
 
+    async def cancel_async(self, *, user_id: str, session_id: str, invocation_id: str | None = None) -> list[Event]:
+        """Give up a run that waits for a person, for instance one whose agent asked in the course of a task.
+
+        Calls that will never be answered get an error as their response, so that models don't wait for it, and the next
+        message begins a new turn. Returns the events that say so; none when there is nothing to give up.
+
+        Args:
+            user_id: Whose session it is.
+            session_id: Which session.
+            invocation_id: Which run; `None` for the newest.
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+        where: dict[str, Any] = {"user_id": user_id, "session_id": session_id}
+        root = await self.root_run(**where, invocation_id=invocation_id)
+        if root is None or root.status is not Status.WAITING:
+            return []
+        given_up = asyncio.Event()
+        given_up.set()
+        stream = self.follow(**where, invocation_id=root.invocation_id, abort_signal=given_up)
+        events = [event async for event in stream]
+        session = await self._load(user_id, session_id)
+        async with self._sessions.held(session, root.invocation_id):
+            log = self._sessions.log(await self._load(user_id, session_id))
+            root = await log.root_run(root.invocation_id)
+            if root is not None and root.status is Status.WAITING:
+                root.cancel(time.time())
+                await log.append(None, [root])
+        return events
+
     async def rewind_async(
         self,
         *,
@@ -361,6 +392,7 @@ class Runner:
                 memory_service=self.memory_service,
                 credential_service=self.credential_service,
                 plugin_manager=self.plugin_manager,
+                load_events=load_events,
                 run_apart=functools.partial(run_apart, self._beside),
             ),
             plugins=self.plugin_manager if self.plugin_manager.plugins else None,

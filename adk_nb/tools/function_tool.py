@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from google.genai import types
 from pydantic import ValidationError
@@ -39,17 +39,26 @@ class FunctionTool(BaseTool):
         {'city': True, 'days': False}
     """
 
-    def __init__(self, func: Callable[..., Any], *, require_confirmation: Requirement = False) -> None:
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        *,
+        require_confirmation: Requirement = False,
+        on_tool_error: Literal["raise", "tell_model"] | None = None,
+    ) -> None:
         """Wrap `func`.
 
         Args:
             func: What is called.
             require_confirmation: Ask a person before each call, or when a function of the same arguments says so.
+            on_tool_error: What an exception in a model's call does: `"raise"` ends the run, `"tell_model"` lets the
+                model read it and go on; `None` leaves it to the agent.
         """
         super().__init__(name=_name_of(func), description=_description_of(func))
         check_requirement(f"Tool {self.name!r}", require_confirmation)
         self.func = func
         self.require_confirmation = require_confirmation
+        self.on_tool_error = on_tool_error
 
     @functools.cached_property
     def signature(self) -> Signature:

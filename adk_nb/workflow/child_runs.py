@@ -114,6 +114,11 @@ class ChildRuns:
         run = self._recorded.get(path) if self._recorded is not None else None
         return run is not None and (run.ended_at is None or run.ended_at > moment)
 
+    async def recorded_output(self, name: str, run_id: str) -> Any:
+        """Return the output of a child that had finished before the parent began, `None` when none had."""
+        run = (await self._read()).get(child_path(self._parent.run.path, name, run_id))
+        return None if run is None or not run.is_finished else run.output
+
     def in_task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run a part of the parent's body in a task that is stopped together with the body."""
         task = self._parent.engine.loop.create_task(work, name=self._parent.run.path)

@@ -351,6 +351,15 @@ class Context(ToolCall, Services, ReadonlyContext):
         )
         return await self._place.children.run_child(node, wish)
 
+    async def recorded_output(self, name: str, run_id: str) -> Any:
+        """Return what a child of this run has handed on before it was cut off, `None` when there is nothing.
+
+        Args:
+            name: The child's name.
+            run_id: Which run of it.
+        """
+        return None if self.is_first_try else await self._place.children.recorded_output(name, run_id)
+
     async def run_called(
         self,
         node: BaseNode,

@@ -138,6 +138,12 @@ class Execution:
         self.run.ask(question)
         self.engine.store_later(self.run)
 
+    async def recorded_output(self, name: str, run_id: str) -> Any:
+        """Return the output of a child that has finished, `None` when none has."""
+        if self.children is None:
+            self.children = ChildRuns(self)
+        return await self.children.recorded_output(name, run_id)
+
     async def run_child(self, node_like: Any, wish: ChildWish) -> Any:
         """Run a child to its end, or take its recorded result, and return its output."""
         if self.children is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -17,6 +17,7 @@ from adk_nb.workflow.threads import Threads
 if TYPE_CHECKING:
     from adk_nb.auth.auth_credential import AuthCredential
     from adk_nb.auth.auth_tool import AuthConfig
+    from adk_nb.events.event import Event
     from adk_nb.workflow.nodes import BaseNode
 
 
@@ -36,6 +37,7 @@ class InvocationContext:
         credential_service: Any = None,
         plugin_manager: Any = None,
         run_apart: RunsApart | None = None,
+        load_events: Callable[[], Awaitable[list[Event]]] | None = None,
     ) -> None:
         """Hold what is shared; only a runner makes one."""
         self.invocation_id = invocation_id
@@ -60,6 +62,7 @@ class InvocationContext:
         self.plugin_manager = plugin_manager
         self.run_apart = run_apart
         """Runs something in a session of its own; `None` where there is no runner."""
+        self._load_events = load_events
         self.is_aborted = False
         """Someone wants the run to stop."""
         self.end_invocation = False
@@ -76,6 +79,12 @@ class InvocationContext:
             self.is_aborted = True
             if self.on_abort is not None:
                 self.on_abort()
+
+    async def all_events(self) -> list[Event]:
+        """Return all events of the session so far, also where `get_session_config` shows nodes and models fewer."""
+        if self.run_config.get_session_config is None or self._load_events is None:
+            return self.session.events
+        return await self._load_events()
 
     @property
     def plugins(self) -> Any:

@@ -84,6 +84,9 @@ class Children(Protocol):
     def ask_in_words(self, text: str) -> None:
         """Wait for the person's next message."""
 
+    async def recorded_output(self, name: str, run_id: str) -> Any:
+        """Return the output of a child that has finished, `None` when none has."""
+
     async def run_child(self, node_like: Any, wish: ChildWish) -> Any:
         """Run a child to its end and return its output."""
 

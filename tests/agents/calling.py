@@ -10,6 +10,7 @@ from google.genai import types
 
 from adk_nb.agents import RunConfig
 from adk_nb.events import Event, NodeRun
+from adk_nb.events.record import Question
 from adk_nb.runners import InMemoryRunner, Runner
 from adk_nb.testing import call
 
@@ -117,6 +118,11 @@ class Talk:
     def session(self) -> Any:
         """The stored session."""
         return asyncio.run(self.stored())
+
+    @property
+    def open_questions(self) -> list[tuple[NodeRun, Question]]:
+        """What the newest run waits for."""
+        return asyncio.run(self.runner.open_questions(**self.where))
 
     @property
     def root(self) -> NodeRun:

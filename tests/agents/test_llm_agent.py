@@ -203,11 +203,14 @@ def test_as_node_is_a_copy_for_what_was_left_open() -> None:
     """As a node an agent is single_turn without history and reruns after an answer, unless told otherwise."""
     open_agent = Agent(name="a")
     as_node = open_agent.as_node()
+    assert isinstance(as_node, Agent)
     assert (as_node.mode, as_node.include_contents, as_node.rerun_on_resume) == ("single_turn", "none", True)
     assert (open_agent.mode, open_agent.include_contents, open_agent.output_key) == (None, "default", None)
     told = Agent(name="a", include_contents="default", mode="single_turn").as_node()
+    assert isinstance(told, Agent)
     assert told.include_contents == "default"
     chat = Agent(name="a", mode="chat").as_node()
+    assert isinstance(chat, Agent)
     assert (chat.mode, chat.wait_for_output, chat.include_contents) == ("chat", True, "default")
 
 

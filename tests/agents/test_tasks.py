@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
-from adk_nb.agents import Agent
+from adk_nb.agents import Agent, RunConfig
 from adk_nb.errors import ConfigurationError, InvalidAnswerError
 from adk_nb.events.event import content_text
+from adk_nb.events.get_session_config import GetSessionConfig
 from adk_nb.sessions import InMemorySessionService
 from adk_nb.testing import ScriptedModel, call
 from adk_nb.workflow import Workflow, node
@@ -28,6 +30,9 @@ class Booking(BaseModel):
     city: str
     price: int
     note: str | None = None
+
+
+FINISHES = call("finish_task", city="Rome", price=1)
 
 
 def team(model: ScriptedModel, *more: Any, **options: Any) -> Agent:
@@ -108,7 +113,7 @@ def test_two_tasks_come_one_after_the_other() -> None:
     )
     talk = Talk(team(model, Agent(name="cook", mode="task")))
     assert talk.turn("go")[-2:] == ["user booker={'city': 'Oslo', 'price': 1}", "cook 'Hot or cold?'"]
-    assert talk.turn("cold")[-2:] == ["user cook={'output': 'cold soup'}", "coord 'All done.'"]
+    assert talk.turn("cold")[-2:] == ["user cook={'result': 'cold soup'}", "coord 'All done.'"]
     assert len(read(model, "coord")) == 2
 
 
@@ -146,7 +151,7 @@ def test_a_model_may_try_to_finish_only_so_often() -> None:
 @pytest.mark.parametrize(
     ("schema", "args", "output"),
     [
-        (None, {"result": "done"}, "done"),
+        (None, {"result": "done"}, {"result": "done"}),
         (list[int], {"result": ["1", 2]}, [1, 2]),
         (Booking, {"city": "a", "price": 1}, {"city": "a", "price": 1}),
         ({"type": "object", "properties": {"n": {"type": "integer"}}}, {"n": 1}, {"n": 1}),
@@ -187,7 +192,7 @@ def test_a_task_in_a_workflow(has_node_before: bool) -> None:
     talk = Talk(Workflow(name="wf", edges=[("START", *nodes, agent, show)]))
     talk.turn("paint")
     talk.turn("red, please")
-    assert talk.root.output == "got red"
+    assert talk.root.output == "got {'result': 'red'}"
     assert read(model, "bot")[1] == ["paint", "Which?", "red, please"]
     assert talk.events[-2].isolation_scope == "wf@1/bot@1"
 
@@ -206,3 +211,24 @@ def test_a_failing_task_ends_the_run_and_the_next_turn_is_free() -> None:
         talk.turn("book")
     assert [event.node_info.path.count("/") for event in talk.events if event.error_code] == [1]
     assert talk.turn("hi") == ["coord 'Hello.'"]
+
+
+def test_a_paused_task_is_given_up() -> None:
+    """After `cancel_async` the next message begins a new turn, and the history says what became of the call."""
+    model = ScriptedModel({"coord": [calls("booker", "C1", goal="x"), "Hello."], "booker": ["Where to?"]})
+    talk = Talk(team(model))
+    talk.turn("book")
+    told = asyncio.run(talk.runner.cancel_async(**talk.where))
+    assert [event.error_code for event in told] == ["INVOCATION_ABORTED"]
+    assert talk.root.status == "cancelled"
+    assert talk.turn("hi") == ["coord 'Hello.'"]
+    assert asyncio.run(talk.runner.cancel_async(**talk.where)) == []
+
+
+def test_a_session_that_is_loaded_in_part() -> None:
+    """A paused task gets its answer, and goes on where it stood, however few events the session is loaded with."""
+    model = ScriptedModel({"coord": [call("booker", goal="x"), "Done."], "booker": ["Where to?", FINISHES]})
+    talk = Talk(team(model))
+    few = RunConfig(get_session_config=GetSessionConfig(num_recent_events=1))
+    talk.turn("book", few)
+    assert talk.turn("Rome", few)[-2:] == ["user booker={'city': 'Rome', 'price': 1}", "coord 'Done.'"]

@@ -31,6 +31,8 @@ CHAPTERS = (
     "runner",
     "sessions",
     "agents",
+    "calls",
+    "delegation",
     "trees",
     "callbacks",
     "workers",

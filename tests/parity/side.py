@@ -40,6 +40,7 @@ HOMES = {
     "tools": [
         "AgentTool",
         "FunctionTool",
+        "LongRunningFunctionTool",
         "exit_loop",
         "get_user_choice",
         "load_artifacts",

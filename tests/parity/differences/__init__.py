@@ -7,6 +7,7 @@ doesn't must agree. `docs/parity.md` shows it; `python -m tests.parity.page` wri
 from __future__ import annotations
 
 from tests.parity.differences.children import CHILDREN
+from tests.parity.differences.delegation import DELEGATION
 from tests.parity.differences.difference import Difference
 from tests.parity.differences.graphs import WRITTEN
 from tests.parity.differences.known_bugs import KNOWN_BUGS
@@ -28,6 +29,7 @@ ON_PURPOSE: list[Difference] = [
     *SERVICES,
     *TREES,
     *REQUESTS,
+    *DELEGATION,
 ]
 
 __all__ = ["KNOWN_BUGS", "ON_PURPOSE", "Difference", "lines_by_scenario"]
