@@ -15,8 +15,8 @@ _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
 def script(*names: str) -> str:
     """Return modules of the front end, with the modules they import put before them, as one module.
 
-    It exports what the named ones export. An output can fetch nothing, so it carries all of its script. What stands at the top of a module is known by its
-    name in all of them. Comments and indentation are left out.
+    It exports what the named ones export. An output can fetch nothing, so it carries all of its script. What stands at
+    the top of a module is known by its name in all of them. Comments and indentation are left out.
     """
     joined: dict[Path, str] = {}
 
