@@ -58,7 +58,7 @@ class NodeTally:
 
     def _detail(self, status: str) -> str:
         if status == "waiting":
-            return "asked"
+            return "waiting" if self.asked is None else "asked"  # or a run inside it asks
         if status == "failed":
             return self.error or "failed"
         parts = [f"{self.runs}×"] if self.runs > 1 else []

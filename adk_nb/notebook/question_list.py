@@ -8,6 +8,7 @@ from typing import Any
 from adk_nb.events.paths import node_names
 from adk_nb.events.questions import Asked
 from adk_nb.events.record import Question
+from adk_nb.events.tool_confirmation import CONFIRMATION_SCHEMA
 from adk_nb.frames.plain import plain
 from adk_nb.notebook.fitting import shorten
 from adk_nb.notebook.forms import fields_of
@@ -69,6 +70,7 @@ class QuestionList:
                 "run": path,
                 "message": None if asked.message is None else plain(shorten(asked.message, TEXT_LIMIT)),
                 "payload": for_page(asked.payload),
+                "approval": _approval(asked),
                 "schema": asked.response_schema,
                 "fields": fields_of(asked.response_schema),
                 "asked": at,
@@ -96,3 +98,18 @@ class QuestionList:
         place = ("record" if isinstance(asked, Question) else "event", path, asked.interrupt_id)
         number = self._times_asked[place] = self._times_asked.get(place, 0) + 1
         return f"{path}|{asked.interrupt_id}|{number}"
+
+
+def _approval(asked: Question | Asked) -> dict[str, Any] | None:
+    """Return the call that a question wants approved: its name, arguments and what else the person is shown.
+
+    `None` for a question that asks something else. A node may ask for an approval in its own words: without a call,
+    `name` is empty and `shown` is what it gave.
+    """
+    if asked.response_schema != CONFIRMATION_SCHEMA:
+        return None
+    payload = asked.payload
+    if not isinstance(payload, dict) or not isinstance(payload.get("tool_name"), str):
+        return {"name": "", "args": {}, "shown": for_page(payload)}
+    args = for_page(payload.get("args") or {})
+    return {"name": payload["tool_name"], "args": args, "shown": for_page(payload.get("confirmation_payload"))}

@@ -102,20 +102,38 @@ def _static(snapshot: Snapshot, description: GraphDescription | None) -> str:
 
 def _static_question(question: dict[str, Any]) -> str:
     lines = [f"<h4>{_e(question['message'] or 'Input is needed')}</h4>"]
-    if question["payload"] is not None:
+    approval = question["approval"]
+    if approval is not None and approval["name"]:
+        lines.append(_static_call(approval))
+    elif question["payload"] is not None:
         lines.append(f"<pre>{_e(_indented(question['payload']))}</pre>")
     if question["answered"] is None:
+        how = "respond(…)" if approval is None else "approve()</code> or <code>await run.reject()"
         lines.append(
             f"<p>{_e(question['node'])} asks; not answered yet, and no kernel is linked with this copy. While the "
-            "kernel that asked is running, <code>await run.respond(…)</code> answers it; after a restart, run the "
+            f"kernel that asked is running, <code>await run.{how}</code> answers it; after a restart, run the "
             "cell again to be asked again.</p>"
         )
+        return "".join(lines)
+    answer = question["answer"]
+    at = _clock(question["answered"])
+    if approval is not None and isinstance(answer, dict) and isinstance(answer.get("confirmed"), bool):
+        word = "approved" if answer["confirmed"] else "rejected"
+        given = answer.get("payload")
+        lines.append(f"<p>{_e(question['node'])} asked; <b>{word}</b> at {at}</p>")
+        lines.append("" if given is None else f"<pre>{_e(_indented(given))}</pre>")
     else:
-        lines.append(
-            f"<p>{_e(question['node'])} asked; answered at {_clock(question['answered'])}:</p>"
-            f"<pre>{_e(_indented(question['answer']))}</pre>"
-        )
+        lines.append(f"<p>{_e(question['node'])} asked; answered at {at}:</p><pre>{_e(_indented(answer))}</pre>")
     return "".join(lines)
+
+
+def _static_call(approval: dict[str, Any]) -> str:
+    args = approval["args"]
+    rows = args.items() if isinstance(args, dict) else [("", args)]
+    left = 'style="text-align:left"'
+    body = "".join(f"<tr><th {left}>{_e(name)}</th><td {left}>{_e(_indented(value))}</td></tr>" for name, value in rows)
+    shown = "" if approval["shown"] is None else f"<pre>{_e(_indented(approval['shown']))}</pre>"
+    return f"<p><code>{_e(approval['name'])}</code></p><table>{body}</table>{shown}"
 
 
 def _static_error(error: dict[str, Any]) -> str:
@@ -171,9 +189,11 @@ def as_text(snapshot: Snapshot) -> str:
         asked = one_line(question["message"] or "Input is needed", 200)
         if question["answered"] is None:
             lines.append(f"? {question['node']} asks: {asked}")
-            lines.append(
-                f"  while its kernel runs, answer with: await run.respond(answer, {question['interrupt_id']!r})"
-            )
+            asked_id = repr(question["interrupt_id"])
+            how = f"run.respond(answer, {asked_id})"
+            if question["approval"] is not None:
+                how = f"run.approve({asked_id}) or await run.reject({asked_id})"
+            lines.append(f"  while its kernel runs, answer with: await {how}")
         else:
             lines.append(f"{question['node']} asked: {asked} · answered: {glance(question['answer'])}")
     if snapshot["error"]:

@@ -87,7 +87,7 @@ function setState(group, state) {
 }
 
 function nodeDetail(node, now) {
-  if (node.status === "waiting") {
+  if (node.status === "waiting" && node.since !== null) {
     return now === null ? `asked at ${clock(node.since)}` : `asked ${ago(now - node.since)} ago`;
   }
   if (node.status === "running" && now !== null && node.since !== null && now - node.since >= 1) {

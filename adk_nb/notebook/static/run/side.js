@@ -1,34 +1,46 @@
 /** What stands beside the graph: open forms first, then how it ended, then answers given. */
 
+import { ApprovalForm, approvalTitle, callView } from "./approval.js";
 import { html } from "./elements.js";
 import { QuestionForm } from "./form.js";
 import { errorView, resultView, said, valueView } from "./values.js";
 import { clock } from "./words.js";
 
-const UNREACHED = [
-  "Not answered yet, and no kernel is linked with this copy. While the kernel that asked is running, ",
-  "await run.respond(…)",
-  " answers it; after a restart, run the cell again to be asked again.",
-];
 const LOST =
   "This form can't be sent any more. Run the cell again to be asked again. A run that is kept in a file " +
   "can also be answered from code, with Runner and answer_content.";
 
+/** How an open question is answered where no kernel listens. */
+function unreached(question) {
+  const codes = question.approval ? ["await run.approve()", "await run.reject()"] : ["await run.respond(…)"];
+  const either = codes.flatMap((code, index) => [...(index ? [" or "] : []), html("code", "", code)]);
+  const before = "Not answered yet, and no kernel is linked with this copy. While the kernel that asked is running, ";
+  return html("p", "adknb-run-soft", before, ...either, " answers it; after a restart, run the cell again to be asked again.");
+}
+
 /** A question without a form: answered, or open where no kernel listens. */
 function questionView(question) {
-  const box = html("div", "adknb-run-form", html("h4", "", question.message || "Input is needed"));
+  const { approval, answer } = question;
+  const title = approval ? approvalTitle(question) : question.message || "Input is needed";
+  const box = html("div", "adknb-run-form", html("h4", "", title));
+  const shown = approval ? callView(approval) : question.payload === null ? null : valueView(question.payload);
   if (question.answered === null) {
-    box.append(html("p", "adknb-run-soft", `${question.node} asks · open`));
-    if (question.payload !== null) box.append(valueView(question.payload));
-    const [before, code, after] = UNREACHED;
-    box.append(html("p", "adknb-run-soft", before, html("code", "", code), after));
+    box.append(html("p", "adknb-run-soft", `${question.node} asks · open`), ...(shown ? [shown] : []));
+    box.append(unreached(question));
     return box;
   }
   box.classList.add("adknb-run-answered");
   box.append(html("p", "adknb-run-soft", `${question.node} asked · answered at ${clock(question.answered)}`));
-  const answer = question.answer;
   const isData = answer !== null && typeof answer === "object" && !Array.isArray(answer);
-  box.append(isData ? valueView(answer) : html("div", "adknb-run-given", said(answer)));
+  if (approval && isData && typeof answer.confirmed === "boolean") {
+    const word = html("div", "adknb-run-given", answer.confirmed ? "Approved" : "Rejected");
+    word.classList.toggle("adknb-run-refused", !answer.confirmed);
+    box.append(word);
+    if (answer.payload !== null && answer.payload !== undefined) box.append(valueView(answer.payload));
+  } else {
+    box.append(isData ? valueView(answer) : html("div", "adknb-run-given", said(answer)));
+  }
+  if (shown) box.append(html("details", "adknb-run-more", html("summary", "", "what was shown"), shown));
   return box;
 }
 
@@ -63,7 +75,8 @@ export class SidePane {
     open.forEach((question, index) => {
       if (!port || isSettled) return parts.push(questionView(question));
       if (!this.forms.has(question.key)) {
-        this.forms.set(question.key, new QuestionForm(question, port, index + 1, open.length));
+        const Form = question.approval ? ApprovalForm : QuestionForm;
+        this.forms.set(question.key, new Form(question, port, index + 1, open.length));
       }
       const form = this.forms.get(question.key);
       if (state.lost) form.lose(LOST);
