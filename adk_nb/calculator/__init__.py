@@ -53,6 +53,7 @@ from adk_nb.calculator.mistakes import (
     dependent_horizon,
     path_success,
     policies,
+    repeated_success,
 )
 from adk_nb.calculator.money import CACHES, MODEL_PRICES, PRICES_DATE, ModelPrice, cost_in_dollars, latency
 from adk_nb.calculator.presets import FINDINGS, PRESETS, Finding, Preset
@@ -134,6 +135,7 @@ __all__ = [
     "policies",
     "policy_rows",
     "ratio",
+    "repeated_success",
     "saving",
     "success_phrases",
     "summary",

@@ -61,17 +61,32 @@ def checked_tokens_per_step(value: object) -> int | float:
 
 
 def checked_judgment_nodes(value: object) -> int:
-    """Accept a number of nodes that call a model: a whole number, 0 or more."""
+    """Accept a number of nodes that call a model: a whole number, 0 or more.
+
+    Example:
+        >>> checked_judgment_nodes(3)
+        3
+    """
     return _whole("judgment_nodes", "a whole number of nodes, 0 or more, such as 3", value)
 
 
 def checked_target(value: object) -> float:
-    """Accept a chance of success to aim for, from 0 to 1."""
+    """Accept a chance of success to aim for, from 0 to 1.
+
+    Example:
+        >>> checked_target(0.5)
+        0.5
+    """
     return _fraction("target", value)
 
 
 def checked_total(name: str, value: object) -> int | float:
-    """Accept a total of tokens: finite, 0 or more; an integer stays one."""
+    """Accept a total of tokens: finite, 0 or more; an integer stays one.
+
+    Example:
+        >>> checked_total("loop", 10500)
+        10500
+    """
     return _amount(name, value)
 
 

@@ -26,6 +26,18 @@ ASSUMPTIONS = assumption_defaults()
 INPUTS = (*SIMPLE, *ASSUMPTIONS)
 SHOWN = (*INPUTS, "is_extended", "fit_note")
 
+# What a fit sets, and what its note says once one of these was changed; the script has the same.
+FITTED = (
+    "process_length",
+    "judgment_share",
+    "calls_per_step",
+    "node_calls",
+    "closing_call",
+    "length_variance",
+    *(f"{design}_{part}" for design in ("loop", "graph") for part in ("base", "visible", "result", "hidden")),
+)
+CHANGED = " Values were changed since."
+
 _LONGEST_DRAWN = 1_000
 _MOST_DRAWN = 1_000_000_000
 _MOST_CALLS_DRAWN = 100

@@ -47,6 +47,8 @@ from adk_nb.notebook.calculator_runs import fit_runs
 from adk_nb.notebook.calculator_static import static_detailed, static_simple
 from adk_nb.notebook.calculator_values import (
     ASSUMPTIONS,
+    CHANGED,
+    FITTED,
     INPUTS,
     SHOWN,
     SIMPLE,
@@ -58,7 +60,7 @@ from adk_nb.notebook.calculator_values import (
 )
 from adk_nb.notebook.front_end import isolates_outputs
 
-_SCRIPT = script("calculator_model", "calculator_words", "calculator_charts", "calculator_inputs", "calculator")
+_SCRIPT = script("calculator")
 _STYLE = style_sheet("theme", "calculator")
 
 
@@ -153,7 +155,9 @@ class Calculator(anywidget.AnyWidget):
         )
         self._shown: dict[str, Any] | None = None
         self._fitted: DesignsFit | None = None
+        self._is_setting = False
         self.on_msg(self._on_message)
+        self.observe(self._note_change, FITTED)
 
     @property
     def comparison(self) -> Comparison:
@@ -226,13 +230,22 @@ class Calculator(anywidget.AnyWidget):
         self._fitted = found
         return self
 
+    def _note_change(self, _change: object) -> None:
+        """A value that was fitted and then changed is told as such."""
+        if self.fit_note and not self._is_setting and not self.fit_note.endswith(CHANGED):
+            self.fit_note += CHANGED
+
     def _set(self, values: Mapping[str, Any]) -> None:
         """Set several values as one change: all of them, or none when one is refused."""
         for name, value in values.items():
             self.class_traits()[name].validate(self, value)
-        with self.hold_sync():
-            for name, value in values.items():
-                setattr(self, name, value)
+        self._is_setting = True
+        try:
+            with self.hold_sync():
+                for name, value in values.items():
+                    setattr(self, name, value)
+        finally:
+            self._is_setting = False
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """Give a page of its own with the calculator at the present values; its sliders work without a kernel.
@@ -242,6 +255,10 @@ class Calculator(anywidget.AnyWidget):
 
         Returns:
             str: the whole page, with styles and script in it; it fetches nothing.
+
+        Example:
+            >>> Calculator(process_length=15).to_html().startswith("<!doctype html>")
+            True
         """
         whole = page("Graph or agent loop?", self._fragment())
         if path is not None:

@@ -7,13 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from google.genai import types
 from playwright.sync_api import BrowserContext, Page, expect
 
 from adk_nb.calculator import compare_in_detail
+from adk_nb.events.event import Event
 from adk_nb.notebook.calculator_values import TABLES
 from adk_nb.notebook.calculator_view import Calculator, calculator
 from tests.notebook.javascript import answers_on_page
 from tests.notebook.test_calculator_script import MODULE
+
+USAGE = types.GenerateContentResponseUsageMetadata(prompt_token_count=100, candidates_token_count=20)
 
 
 @pytest.fixture
@@ -67,6 +71,17 @@ def test_presets_and_menus(page: Page) -> None:
     assert page.get_by_role("textbox", name="Cached token, d").input_value() == "0.05"
     preset.select_option("")
     expect(page.get_by_text("The loop sends 10,500 tokens in 6 calls")).to_be_visible()
+
+
+def test_fit_on_a_page(page: Page) -> None:
+    """What a fit found stands above the results, and says so once a person changes what was fitted."""
+    talk = [Event(author="a", node_path="a@1", usage_metadata=USAGE, model_version="m", message="hi") for _ in range(3)]
+    page.set_content(calculator().fit(talk).to_html())
+    expect(page.get_by_text("tokens measured")).to_be_visible()
+    page.get_by_role("slider", name="Routing accuracy").press("Home")
+    expect(page.get_by_text("Values were changed since.")).to_be_hidden()
+    page.get_by_role("slider", name="Process length").press("End")
+    expect(page.get_by_text("Values were changed since.")).to_be_visible()
 
 
 TOO_WIDE = """() =>

@@ -108,6 +108,17 @@ def test_new_preset_forgets_the_fit() -> None:
     assert calculator().fit(loop_run()).use("refund").fit_note == ""
 
 
+def test_changed_values_are_told() -> None:
+    """A fitted value that somebody changes is told beside the fit; one that no run tells isn't a change of it."""
+    calc = calculator().fit(loop_run())
+    calc.routing_accuracy = 0.8
+    assert "changed" not in calc.fit_note
+    calc.loop_base = 900
+    calc.loop_result = 9
+    assert calc.fit_note.count("Values were changed since.") == 1
+    assert "changed" not in calc.fit(loop_run()).fit_note
+
+
 def test_what_cannot_be_fitted() -> None:
     """No run, no model call, uncounted tokens: refused in a sentence, and nothing changes."""
     calc = calculator()

@@ -39,7 +39,7 @@ from adk_nb.notebook.assets import script
 from tests.notebook.javascript import answers
 
 # The module as pages carry it.
-MODULE = script("calculator_model", "calculator_words", "calculator_charts", "calculator_inputs", "calculator")
+MODULE = script("calculator")
 SIMPLE = """
 const plain = (phrases) => phrases.map(([text, isStrong]) => [text, Boolean(isStrong)]);
 return given.map(([n, j, p, t]) => {

@@ -4,7 +4,7 @@
  * One module, three ways in. As an anywidget, `initialize` links the kernel's object with every copy of the
  * calculator on the page and `render` draws one into another widget's box. As a script inside an output or a saved
  * page, `mountCopies` brings the copies to life; without a kernel they go on answering, on their own.
- * Python joins this file with its neighbours into one module, in which nothing is imported any more.
+ * Python joins this file with those that it imports into one module.
  *
  * @typedef {import("./calculator_model.js").Values} Values the mirrored traits
  * @typedef {import("./calculator_words.js").Phrase} Phrase
@@ -44,6 +44,14 @@ import {
 
 const SIMPLE = { process_length: 6, judgment_share: 0.5, routing_accuracy: 0.97, tokens_per_step: 500 };
 const INPUTS = [...Object.keys(SIMPLE), ...Object.keys(ASSUMPTIONS)];
+const FITTED = [
+  "process_length",
+  "judgment_share",
+  "closing_call",
+  "length_variance",
+  ...CONTEXT_ROWS.flatMap(([, loop, graph]) => [loop, graph]),
+];
+const CHANGED = " Values were changed since.";
 const NAMES = [...INPUTS, "is_extended", "fit_note"];
 
 /** @param {Phrase[]} phrases */
@@ -318,6 +326,9 @@ class View {
 
   /** A person changed something. @param {Partial<Values>} values */
   #change(values) {
+    const note = this.values.fit_note;
+    const isFitChanged = note && !note.endsWith(CHANGED) && Object.keys(values).some((name) => FITTED.includes(name));
+    if (isFitChanged && values.fit_note === undefined) values = { ...values, fit_note: note + CHANGED };
     Object.assign(this.values, values);
     this.draw();
     this.port?.send(values);
@@ -498,7 +509,7 @@ class View {
     ];
     const ends = lines.flatMap(({ at }) => [at(1), at(last)]).filter((value) => value > 0 && value < Infinity);
     if (!ends.length) {
-      this.policyBox.replaceChildren();
+      this.policyBox.replaceChildren(html("p", "adknb-calc-hint", ...spoken(mistakePhrases(this.detail))));
       return;
     }
     const low = Math.max(Math.min(...ends), 1);

@@ -177,4 +177,9 @@ export const COUNTING = [
     "the loop is one context of κ calls, the graph one for each judgment node; a context resends all that was added " +
       "to it. Nodes that pick a route are taken as the last ones, the dearest order for a new start.",
   ],
+  [
+    "Runs again: ",
+    "each run is as likely right as the first. Trials of one task are in truth much alike, so a task that went wrong " +
+      "once goes wrong again more often than this says.",
+  ],
 ];
