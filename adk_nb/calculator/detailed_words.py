@@ -27,6 +27,19 @@ def format_amount(amount: float) -> str:
     return format_count(amount + _SLACK)
 
 
+def format_runs(attempts: float) -> str:
+    """Write a mean number of runs, with two decimals where they say something.
+
+    Example:
+        >>> [format_runs(attempts) for attempts in (1.0, 1.049, 2.158, 291.4, float("inf"))]
+        ['1', '1.05', '2.16', '291', 'never']
+    """
+    if attempts >= 100:
+        return format_amount(attempts)
+    hundredths = math.floor(attempts * 100 + 0.5 + _SLACK)
+    return f"{hundredths // 100}.{hundredths % 100:02d}".rstrip("0").rstrip(".")
+
+
 def format_money(dollars: float | None) -> str:
     """Write US dollars: cents above a dollar, hundredths of cents below, `unknown` without a price.
 
@@ -202,11 +215,9 @@ def detailed_rows(comparison: DetailedComparison) -> list[tuple[str, str, str, s
         ("given up", loop.given_up, graph.given_up),
     )
     rows += [(name, format_percent(one), format_percent(other), "") for name, one, other in shares]
-    tries = (
-        ("runs", loop.attempts, graph.attempts),
-        ("tokens, all runs", loop.tokens_with_attempts, graph.tokens_with_attempts),
-    )
-    return rows + [(name, format_amount(one), format_amount(other), "") for name, one, other in tries]
+    rows.append(("runs", format_runs(loop.attempts), format_runs(graph.attempts), ""))
+    spent = (loop.tokens_with_attempts, graph.tokens_with_attempts)
+    return [*rows, ("tokens, all runs", format_amount(spent[0]), format_amount(spent[1]), "")]
 
 
 def policy_rows(comparison: DetailedComparison) -> list[tuple[str, str, str]]:
@@ -262,5 +273,5 @@ def _count(design: Design) -> str:
 def _runs(attempts: float) -> str:
     if attempts == math.inf:
         return "any number of runs"
-    count = format_amount(attempts)
+    count = format_runs(attempts)
     return f"{count} {'run' if count == '1' else 'runs'}"

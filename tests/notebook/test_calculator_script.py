@@ -27,6 +27,7 @@ from adk_nb.calculator import (
     format_count,
     format_money,
     format_percent,
+    format_runs,
     format_saving,
     format_share,
     horizon_phrases,
@@ -59,7 +60,8 @@ return given.map((values) => {
 });
 """
 WORDS = """
-return given.map((value) => [formatAmount(value), formatMoney(value), formatSaving(1 - value), formatCount(value)]);
+const say = [formatAmount, formatMoney, (value) => formatSaving(1 - value), formatCount, formatRuns];
+return given.map((value) => say.map((one) => one(value)));
 """
 
 
@@ -196,5 +198,6 @@ def test_amounts_are_written_alike(tmp_path: pathlib.Path) -> None:
     found = answers(MODULE, WORDS, [*sizes, 1e300], tmp_path)
     for size, said in zip([*sizes, 1e300], found, strict=True):
         value = float(size)
-        assert said == [format_amount(value), format_money(value), format_saving(1 - value), format_count(value)], size
+        texts = [format_amount(value), format_money(value), format_saving(1 - value), format_count(value)]
+        assert said == [*texts, format_runs(value)], size
     assert format_amount(math.inf) == format_money(math.inf) == "never"

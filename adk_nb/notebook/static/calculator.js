@@ -178,7 +178,7 @@ class View {
         folded("How it counts", COUNTING),
         folded(
           "What others measured",
-          this.tables.findings.map(([name, result, source]) => [`${name}: `, `${result}. ${source}.`]),
+          this.tables.findings.map(([name, result, source]) => [`${name}: `, `${result}. Source: ${source}.`]),
         ),
       ),
     ];

@@ -42,6 +42,13 @@ export function formatAmount(amount) {
   return formatCount(amount + ROUNDING_SLACK);
 }
 
+/** A mean number of runs, with two decimals where they say something. */
+export function formatRuns(attempts) {
+  if (attempts >= 100) return formatAmount(attempts);
+  const hundredths = Math.floor(attempts * 100 + 0.5 + ROUNDING_SLACK);
+  return String(hundredths / 100);
+}
+
 /** US dollars: cents above a dollar, hundredths of cents below. */
 export function formatMoney(dollars) {
   if (dollars === null) return "unknown";
@@ -192,7 +199,7 @@ export function detailedSuccessPhrases(c) {
 
 function runs(attempts) {
   if (attempts === Infinity) return "any number of runs";
-  const count = formatAmount(attempts);
+  const count = formatRuns(attempts);
   return `${count} ${count === "1" ? "run" : "runs"}`;
 }
 
@@ -229,15 +236,12 @@ export function detailedRows(c) {
     ["wrong, unnoticed", loop.shipped_wrong, graph.shipped_wrong],
     ["given up", loop.given_up, graph.given_up],
   ];
-  const tries = [
-    ["runs", loop.attempts, graph.attempts],
-    ["tokens, all runs", loop.tokens_with_attempts, graph.tokens_with_attempts],
-  ];
   return [
     ...amounts.map(([name, one, other, share]) => [name, formatAmount(one), formatAmount(other), share]),
     ["money, a run", formatMoney(loop.money), formatMoney(graph.money), money],
     ...shares.map(([name, one, other]) => [name, formatPercent(one), formatPercent(other), ""]),
-    ...tries.map(([name, one, other]) => [name, formatAmount(one), formatAmount(other), ""]),
+    ["runs", formatRuns(loop.attempts), formatRuns(graph.attempts), ""],
+    ["tokens, all runs", formatAmount(loop.tokens_with_attempts), formatAmount(graph.tokens_with_attempts), ""],
   ];
 }
 
