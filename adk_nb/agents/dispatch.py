@@ -37,6 +37,7 @@ class Dispatch:
         self._ctx = ctx
         self._events = events
         self._standings = read_standings(ctx, events)
+        self._used = self._standings[0].used
 
     async def turns(self, speak: Speak) -> AsyncGenerator[Any, None]:
         """Let one agent after the other speak until one has answered, or a person is to.
@@ -63,7 +64,7 @@ class Dispatch:
             way = found
 
     def _new(self) -> Standing:
-        return Standing(self._ctx.node_path, self._ctx.isolation_scope)
+        return Standing(self._ctx.node_path, self._ctx.isolation_scope, self._used)
 
     def _first(self) -> list[BaseAgent]:
         """Return the way to whoever speaks first: `[]` is the agent itself."""

@@ -47,17 +47,19 @@ class MadeCall:
 class Standing:
     """Where one run of an agent stands; `take` follows it from event to event."""
 
-    def __init__(self, path: str, scope: str | None, events: Iterable[Event] = ()) -> None:
-        """Begin with what was said so far.
+    def __init__(self, path: str, scope: str | None, used: set[str] | None = None) -> None:
+        """Begin with nothing said.
 
         Args:
             path: Path of the run.
             scope: The conversation that it belongs to.
-            events: The events of its invocation, oldest first.
+            used: Ids of the calls that the run has made before; added to.
         """
         self._path = path
         self._scope = scope
         self._asked: dict[str, str] = {}
+        self.used: set[str] = set() if used is None else used
+        """Ids of all calls that the run has made: each names a run of its own, so that none may come twice."""
         self.calls: dict[str, MadeCall] = {}
         """What it called, by id; settled calls of earlier steps are left out."""
         self.own: list[Event] = []
@@ -66,8 +68,6 @@ class Standing:
         """What it said beside its calls."""
         self.has_news = False
         """Somebody said something to it since it spoke last."""
-        for event in events:
-            self.take(event)
 
     @property
     def last(self) -> Event | None:
@@ -152,6 +152,7 @@ class Standing:
             args: dict[str, Any] = call.args or {}
             if call in made:
                 self.calls[str(call.id)] = MadeCall(call, call.id in long_running)
+                self.used.add(str(call.id))
                 continue
             about = args.get("functionCallId") or (args.get("originalFunctionCall") or {}).get("id")
             if about in self.calls:
@@ -187,7 +188,7 @@ def read_standings(ctx: Context, events: Iterable[Event]) -> list[Standing]:
         if event.invocation_id != ctx.invocation_id or event.partial:
             continue
         if event.node_info.path == ctx.node_path and standings[-1].transfer is not None and event.content is not None:
-            standings.append(Standing(ctx.node_path, ctx.isolation_scope))
+            standings.append(Standing(ctx.node_path, ctx.isolation_scope, standings[0].used))
         standings[-1].take(event)
     return standings
 

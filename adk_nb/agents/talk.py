@@ -119,18 +119,20 @@ class Talk:
         yield self.answer(whole, event_id, text, value)
 
     def _calling(self, response: LlmResponse, event_id: str) -> Event:
-        """Return the event in which the model calls tools; calls without an id get one."""
+        """Return the event in which the model calls tools; calls without an id of their own get one."""
         event = said_event(self._agent.name, response, event_id)
         assert event.content is not None  # it calls
         long_running, known = set(), self._tools.known
+        used = set(self._standing.used)
         for at, part in enumerate(event.content.parts or ()):
             call = part.function_call
             if call is None:
                 continue
-            if not call.id:
+            if not call.id or call.id in used:  # some providers begin to count anew with each message
                 call = call.model_copy(update={"id": new_call_id()})
                 assert event.content.parts is not None
                 event.content.parts[at] = part.model_copy(update={"function_call": call})
+            used.add(str(call.id))
             tool = known.get(str(call.name))
             if tool is not None and tool.is_long_running:
                 long_running.add(str(call.id))

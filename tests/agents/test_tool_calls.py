@@ -247,3 +247,17 @@ def test_an_agent_with_tools_in_a_workflow() -> None:
     assert talk.turn("go") == ["bot calls five", "bot five={'result': 5}", "bot 'done'"]
     assert talk.root.output == "done"
     assert {event.node_info.path for event in talk.events} == {"wf@1/bot@1"}
+
+
+def test_ids_that_come_again() -> None:
+    """A provider that numbers its calls anew with each message gets each of them made, not an earlier result."""
+    made: list[int] = []
+
+    def note(n: int) -> int:
+        made.append(n)
+        return n
+
+    replies = [[calls("note", "0", n=1), calls("note", "0", n=2)], calls("note", "0", n=3), "ok"]
+    found = Talk(Agent(name="bot", model=ScriptedModel(replies), tools=[note])).turn("go")
+    assert made == [1, 2, 3]
+    assert found[3] == "bot note={'result': 3}"
