@@ -166,7 +166,7 @@ class FunctionCalls:
         node = CallNode.of(self._agent, tool, str(made.call.id), self._confirmation(answers))
         run_id = call_run_id(str(made.call.id), len(answers))
         try:
-            kept = await ctx.run_node(node, args, run_id=run_id)
+            kept = await ctx.run_called(node, args, run_id=run_id, branch=self._lane(made))
         except DynamicNodeFailError as failure:
             if failure.error_node_path == f"{ctx.node_path}/{node.name}@{run_id}" and failure.error is not None:
                 raise failure.error from None  # the call is the agent's own doing, and the agent tells of it
@@ -177,7 +177,6 @@ class FunctionCalls:
         """Run an agent or node below the agent, on a lane of its own."""
         ctx, call_id = self._ctx, str(made.call.id)
         is_agent, is_task = isinstance(tool, SubAgentTool), isinstance(tool, SubAgentTool) and tool.is_task
-        lane = f"{tool.name}@{call_id}"
 
         async def run() -> Any:
             try:
@@ -190,7 +189,7 @@ class FunctionCalls:
                     tool.agent.as_node() if isinstance(tool, SubAgentTool) else tool.node,
                     node_input,
                     run_id=call_run_id(call_id),
-                    branch=lane if ctx.branch is None else f"{ctx.branch}.{lane}",
+                    branch=self._lane(made),
                     isolation_scope=call_id if is_task else None,
                     is_failure_final=is_agent and not is_task,
                 )
@@ -201,6 +200,11 @@ class FunctionCalls:
             return output if isinstance(output, dict) else {"output" if is_task else "result": output}
 
         return await self._surrounded(made, tool, args, run)
+
+    def _lane(self, made: MadeCall) -> str:
+        """Return the lane of what runs for a call: what is said on it isn't for the model that calls."""
+        lane, branch = f"{made.call.name}@{made.call.id}", self._ctx.branch
+        return lane if branch is None else f"{branch}.{lane}"
 
     async def _finished(self, made: MadeCall, tool: FinishTaskTool, args: dict[str, Any]) -> CallResult:
         """Take the result of the agent's task, or tell the model what is wrong with it."""

@@ -95,7 +95,8 @@ class FunctionTool(BaseTool):
             return {"error": str(error)}
         if "generator" in self.signature.style:
             spoken = FunctionNode(self._spoken(values, tool_context), name=node_name(self.name))
-            return await tool_context.run_node(spoken, use_sub_branch=True)
+            has_lane = (tool_context.branch or "").endswith(f"@{tool_context.function_call_id}")
+            return await tool_context.run_node(spoken, use_sub_branch=not has_lane)
         is_off_loop = getattr(tool_context, "is_off_loop", False)  # people also call a tool with a context of their own
         if self.signature.style == "plain" and is_off_loop:
             result = await call_in_thread(tool_context, functools.partial(self._call, values))

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from adk_nb.agents import Agent, RunConfig
 from adk_nb.agents.run_config import StreamingMode
 from adk_nb.errors import ConfigurationError, LlmCallsLimitExceededError, UnusableAnswerError
+from adk_nb.events import Event
 from adk_nb.testing import ScriptedModel, call
 from adk_nb.tools import BaseTool, BaseToolset, FunctionTool, ToolContext
 from adk_nb.workflow.limits import Limits
@@ -261,3 +262,26 @@ def test_ids_that_come_again() -> None:
     found = Talk(Agent(name="bot", model=ScriptedModel(replies), tools=[note])).turn("go")
     assert made == [1, 2, 3]
     assert found[3] == "bot note={'result': 3}"
+
+
+def test_what_runs_inside_of_a_tool() -> None:
+    """A generator's messages and nodes that a tool runs are seen, as the agent's; its model reads only the result."""
+
+    def works() -> Any:
+        yield Event(message="working")
+        yield 5
+
+    async def runs(tool_context: ToolContext) -> Any:
+        def inner(node_input: str) -> str:
+            return f"{node_input}!"
+
+        return await tool_context.run_node(inner, "hey")
+
+    model = ScriptedModel([calls("works", "C1"), calls("runs", "C2"), "done"])
+    found = Talk(Agent(name="bot", model=model, tools=[works, runs])).heard("go")
+    working = found[1]
+    assert (working.author, working.branch, working.message.parts[0].text) == ("bot", "works@C1", "working")  # type: ignore[union-attr, index]
+    assert [event.output for event in found if event.output is not None] == [5, "hey!"]
+    assert {event.author for event in found} == {"bot"}
+    assert "working" not in str(model.requests[1].contents)
+    assert [content.role for content in model.requests[2].contents] == ["user", "model", "user", "model", "user"]
