@@ -256,8 +256,6 @@ class ChildRuns:
         parent = self._parent
         if parent.holds is not None:
             return parent.node.name
-        if node.is_silent or parent.node.is_silent:
-            return parent.author  # it is a part of the node that started it
         return node.name if parent.author == parent.node.name else parent.author
 
     def _new_record(self, node: BaseNode, path: str, wish: ChildWish) -> NodeRun:

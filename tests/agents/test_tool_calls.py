@@ -265,7 +265,7 @@ def test_ids_that_come_again() -> None:
 
 
 def test_what_runs_inside_of_a_tool() -> None:
-    """A generator's messages and nodes that a tool runs are seen, as the agent's; its model reads only the result."""
+    """A generator's messages and nodes that a tool runs are seen on the call's lane; the model reads the result."""
 
     def works() -> Any:
         yield Event(message="working")
@@ -280,8 +280,8 @@ def test_what_runs_inside_of_a_tool() -> None:
     model = ScriptedModel([calls("works", "C1"), calls("runs", "C2"), "done"])
     found = Talk(Agent(name="bot", model=model, tools=[works, runs])).heard("go")
     working = found[1]
-    assert (working.author, working.branch, working.message.parts[0].text) == ("bot", "works@C1", "working")  # type: ignore[union-attr, index]
+    assert (working.author, working.branch, working.message.parts[0].text) == ("works", "works@C1", "working")  # type: ignore[union-attr, index]
     assert [event.output for event in found if event.output is not None] == [5, "hey!"]
-    assert {event.author for event in found} == {"bot"}
+    assert {event.author for event in found} == {"bot", "works", "inner"}
     assert "working" not in str(model.requests[1].contents)
     assert [content.role for content in model.requests[2].contents] == ["user", "model", "user", "model", "user"]
