@@ -223,3 +223,65 @@ async def a_callback_where_a_model_fails(adk: Side) -> None:
 
     model = scripted(adk, ZeroDivisionError("down"), notes=False)
     await adk.play(adk.Agent(name="bot", model=model, on_model_error_callback=saves))
+
+
+async def a_tool_asks_in_the_middle(adk: Side) -> None:
+    """A tool that asks while it is called is called again with the answer."""
+
+    def order(tool_context: Any) -> Any:
+        """Order."""
+        given = tool_context.tool_confirmation
+        if given is None:
+            tool_context.request_confirmation(hint="How many?", payload={"most": 5})
+            return {"status": "asked"}
+        return {"n": given.payload["n"]}
+
+    model = scripted(adk, calls("order", "c1"), "ordered", "ordered again", notes=False)
+    talk = adk.talk(adk.Agent(name="bot", model=model, tools=[order]))
+    events = await _quietly(adk, talk, "order")
+    adk.note("asks", [event.content.role for event in events if event.long_running_tool_ids])
+    adk.note("says", [event.content for event in events if event.content.parts[0].text])
+    asked = [one for event in events for one in event.get_function_calls() if one.name == "adk_request_confirmation"]
+    await talk.turn(answer(asked[-1].id, "adk_request_confirmation", confirmed=True, payload={"n": 2}))
+
+
+async def a_generator_is_called(adk: Side) -> None:
+    """What a generator says before its result is seen; the model reads only the result."""
+
+    def works() -> Any:
+        """Work."""
+        yield adk.Event(message="working")
+        yield 5
+
+    model = scripted(adk, calls("works", "c1"), "done")
+    await adk.play(adk.Agent(name="bot", model=model, tools=[works]))
+
+
+async def a_tool_runs_a_node(adk: Side) -> None:
+    """A tool may run a node and gets what it hands on."""
+
+    async def runs(tool_context: Any) -> Any:
+        """Run."""
+
+        def inner(node_input: str) -> str:
+            return f"{node_input}!"
+
+        return await tool_context.run_node(adk.FunctionNode(func=inner), "hey")
+
+    model = scripted(adk, calls("runs", "c1"), "done", notes=False)
+    await adk.play(adk.Agent(name="bot", model=model, tools=[runs]))
+
+
+async def a_picture_is_a_part_of_the_response(adk: Side) -> None:
+    """A picture in a tool's result goes beside the response, which holds the rest."""
+
+    def draw() -> Any:
+        """Draw."""
+        picture = types.Part(inline_data=types.Blob(data=b"png", mime_type="image/png"))
+        return {"note": "drawn", "picture": picture}
+
+    talk = adk.talk(adk.Agent(name="bot", model=scripted(adk, calls("draw", "c1"), "done", notes=False), tools=[draw]))
+    events = await talk.turn("draw")
+    response = events[1].get_function_responses()[0]
+    adk.note("response", response.response)
+    adk.note("parts", [part.inline_data.data for part in response.parts or ()])

@@ -113,3 +113,35 @@ async def an_agent_with_agents_in_a_workflow(adk: Side) -> None:
 async def trees_that_cant_be(adk: Side) -> None:
     """An agent in `tools` is refused when the agent is built."""
     adk.refused("an agent as a tool", lambda: adk.Agent(name="a", tools=[adk.Agent(name="b")]), "sub")
+
+
+async def a_task_that_began_wrongly(adk: Side) -> None:
+    """Arguments of a task that don't fit spoil neither the turn nor the session."""
+    model = scripted(adk, coord=[calls("booker", "c1", gaol="x"), "sorry", "hello"], notes=False)
+    booker = adk.Agent(name="booker", description="Books.", mode="task", input_schema=Goal)
+    talk = adk.talk(adk.Agent(name="coord", model=model, sub_agents=[booker]))
+    await talk.turn("book")
+    await talk.turn("hi")
+
+
+async def a_conversation_goes_to_nobody(adk: Side) -> None:
+    """A name that no agent has is told to the model."""
+    model = scripted(adk, calls("transfer_to_agent", "c1", agent_name="nobody"), "sorry", notes=False)
+    helper = adk.Agent(name="helper", description="Helps.")
+    await adk.play(adk.Agent(name="root", model=model, sub_agents=[helper]))
+
+
+async def two_tasks_in_one_message(adk: Side) -> None:
+    """They are carried out one after the other, and the coordinator is asked once."""
+    model = scripted(
+        adk,
+        coord=[[calls("booker", "c1", goal="a"), calls("cook", "c2", request="soup")], "all done"],
+        booker=[calls("finish_task", "c3", result="booked")],
+        cook=["hot or cold?", calls("finish_task", "c4", result="cold soup")],
+        notes=False,
+    )
+    agents = [
+        adk.Agent(name="booker", description="Books.", mode="task", input_schema=Goal),
+        adk.Agent(name="cook", description="Cooks.", mode="task"),
+    ]
+    await adk.play(adk.Agent(name="coord", model=model, sub_agents=agents), "go", "cold")

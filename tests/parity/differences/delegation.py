@@ -47,4 +47,75 @@ DELEGATION = [
             ],
         },
     ),
+    Difference(
+        what="a tool that asks for a confirmation while it is called",
+        theirs="the model is asked at once with what the tool returned, unless the app is resumable",
+        ours="the model is asked when the answer is in",
+        why="until then it has nothing to say, and its words would stand between question and answer",
+        seen={
+            "a_tool_asks_in_the_middle": [
+                "- says: [Content(model, 'ordered')]",
+                "+ says: []",
+                "- bot@1 by bot model says 'ordered again'",
+                "+ bot@1 by bot model says 'ordered'",
+                "- session s (2 by the user, 6 others): {}",
+                "+ session s (2 by the user, 5 others): {}",
+            ],
+        },
+    ),
+    Difference(
+        what="the path of what runs inside of a tool",
+        theirs="one for the generator and the call together; a node that a tool runs stands below the agent",
+        ours="below the call",
+        why="the call is a recorded run, and what it ran is found below it when it goes on after a pause",
+        seen={
+            "a_generator_is_called": [
+                "- bot@1/works@c1 by works on 'works@c1' user says 'working'",
+                "+ bot@1/works@c1/works@1 by works on 'works@c1' user says 'working'",
+                "- bot@1/works@c1 by works on 'works@c1' output 5",
+                "+ bot@1/works@c1/works@1 by works on 'works@c1' output 5",
+            ],
+            "a_tool_runs_a_node": [
+                "- bot@1/inner@1 by inner output 'hey!'",
+                "+ bot@1/runs@c1/inner@1 by inner on 'runs@c1' output 'hey!'",
+            ],
+        },
+    ),
+    Difference(
+        what="arguments of a task that don't fit its `input_schema`",
+        theirs="raise, in this turn and in every later one of the session",
+        ours="are told to the model, which may call again",
+        why="a model's mistake is the model's to mend, and must not spoil the session",
+        seen={
+            "a_task_that_began_wrongly": [
+                "- coord@1 by coord error ValueError",
+                "- raised ValueError",
+                "+ coord@1 by user user says answers booker: {'error': \"The call of agent 'booker' has arguments that "
+                "don't fit: goal: Field required. Call it again with all fields as declared.\"}",
+                "+ coord@1 by coord model says 'sorry'",
+                "+ coord@1 by coord model says 'hello'",
+                "- coord@1 by coord error ValueError",
+                "- raised ValueError",
+                "- session s (2 by the user, 3 others): {}",
+                "+ session s (3 by the user, 3 others): {}",
+            ],
+        },
+    ),
+    Difference(
+        what="handing over to an agent that isn't there, or that isn't near",
+        theirs="raises, after a response that looks like success was stored",
+        ours="the model is told why not, and to whom it can",
+        why="a model's mistake is the model's to mend",
+        seen={
+            "a_conversation_goes_to_nobody": [
+                "- root@1 by root user says answers transfer_to_agent: {'result': None} transfer to nobody",
+                "- raised ValueError",
+                "+ root@1 by root user says answers transfer_to_agent: {'error': \"The conversation wasn't handed "
+                "over: agent 'nobody' not found. The agents to hand over to are 'helper'.\"}",
+                "+ root@1 by root model says 'sorry'",
+                "- session s (1 by the user, 2 others): {}",
+                "+ session s (1 by the user, 3 others): {}",
+            ],
+        },
+    ),
 ]
