@@ -56,7 +56,16 @@ from adk_nb.calculator.mistakes import (
     policies,
     repeated_success,
 )
-from adk_nb.calculator.money import CACHES, MODEL_PRICES, PRICES_DATE, ModelPrice, cost_in_dollars, latency
+from adk_nb.calculator.money import (
+    CACHE_CAVEAT,
+    CACHES,
+    MODEL_PRICES,
+    PRICES_DATE,
+    PRICES_SOURCE,
+    ModelPrice,
+    cost_in_dollars,
+    latency,
+)
 from adk_nb.calculator.presets import FINDINGS, PRESETS, Finding, Preset
 from adk_nb.calculator.success import graph_success_judged, horizon, loop_success
 from adk_nb.calculator.tokens import graph_tokens, judgment_nodes, loop_tokens, ratio, saving
@@ -74,11 +83,13 @@ from adk_nb.calculator.words import (
 
 __all__ = [
     "CACHES",
+    "CACHE_CAVEAT",
     "FINDINGS",
     "MODEL_PRICES",
     "NO_CACHE",
     "PRESETS",
     "PRICES_DATE",
+    "PRICES_SOURCE",
     "Assumptions",
     "Attempts",
     "Cache",

@@ -41,7 +41,7 @@ MODEL_PRICES: Mapping[str, ModelPrice] = MappingProxyType(
         "gpt-5.4": ModelPrice(2.50, 0.25, 15.00, "OpenAI"),
     }
 )
-"""Prices of short prompts (the first tier) as of `PRICES_DATE`, from genai-prices 0.2.3."""
+"""Prices of short prompts (the first tier) as of `PRICES_DATE`."""
 
 CACHES: Mapping[str, Cache] = MappingProxyType(
     {
@@ -54,9 +54,14 @@ CACHES: Mapping[str, Cache] = MappingProxyType(
         "OpenAI, GPT-4o": Cache(0.5, 1.0, 1024),
     }
 )
-"""Cache terms by provider. The minimum is the lowest that a provider names: by model it is 1,024 to 4,096 at Gemini
-(sources disagree for the 3 line) and Anthropic; OpenAI's grows in steps of 128. Gemini's implicit cache is best effort.
-"""
+"""Cache terms by provider, from their price lists; see `CACHE_CAVEAT`."""
+
+CACHE_CAVEAT = (
+    "The shortest prefix is the lowest that a provider names: Gemini’s and Anthropic’s is 1,024 to 4,096 by model, and "
+    "sources disagree for Gemini 3; OpenAI’s grows in steps of 128. Gemini’s implicit cache is best effort."
+)
+PRICES_SOURCE = "genai-prices 0.2.3, short prompts"
+"""What the prices of `MODEL_PRICES` are taken from."""
 
 
 def cost_in_dollars(input_equivalent: float, output_tokens: float, price_input: float, price_output: float) -> float:

@@ -9,11 +9,13 @@ from typing import Any
 import traitlets
 
 from adk_nb.calculator import (
+    CACHE_CAVEAT,
     CACHES,
     FINDINGS,
     MODEL_PRICES,
     PRESETS,
     PRICES_DATE,
+    PRICES_SOURCE,
     assumption_defaults,
     checked_assumption,
     checked_process_length,
@@ -120,6 +122,8 @@ def _tables() -> dict[str, Any]:
             for name, price in MODEL_PRICES.items()
         },
         "prices_date": PRICES_DATE,
+        "prices_source": PRICES_SOURCE,
+        "cache_caveat": CACHE_CAVEAT,
     }
 
 

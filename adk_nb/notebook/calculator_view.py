@@ -1,4 +1,4 @@
-"""The graph-versus-loop calculator under a cell: four sliders, both designs in words, bars and curves.
+"""The graph-versus-loop calculator under a cell: sliders, both designs in words, bars and curves, more on a click.
 
 `calculator()` makes one; the numbers come from `adk_nb.calculator`. What is displayed, and therefore saved, is HTML
 that needs no kernel and names no widget, so a reopened notebook shows the calculator instead of a missing-model error.
@@ -6,7 +6,8 @@ The widget behind it links that HTML with the Python object as long as the kerne
 
 What it looks like: live, the sliders move the drawing at once and the object with it; after reopening a trusted
 notebook or in a page from `to_html()`, the sliders still work, on their own; where scripts don't run (an untrusted
-notebook, a preview), a table and two sentences; as plain text, the same table.
+notebook, a preview), tables and sentences; as plain text, the same table. While `is_extended` is set, all of these show
+the extended model; a preset or a fit tells above the results where its values come from.
 
 Limits: the saved copy is renewed when a value is set from code and once focus has left the calculator, so a save with
 a slider still focused keeps the values before. In Colab and VS Code the output names the widget as well, since only a

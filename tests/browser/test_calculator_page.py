@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +17,7 @@ from adk_nb.events.event import Event
 from adk_nb.notebook.calculator_values import TABLES
 from adk_nb.notebook.calculator_view import Calculator, calculator
 from tests.notebook.javascript import answers_on_page
-from tests.notebook.test_calculator_script import MODULE
+from tests.notebook.test_calculator_script import GRID, MODULE
 
 USAGE = types.GenerateContentResponseUsageMetadata(prompt_token_count=100, candidates_token_count=20)
 
@@ -100,6 +102,19 @@ def test_nothing_overlaps_at_any_width(page: Page) -> None:
         wide = page.evaluate(TOO_WIDE)
         assert wide == [], width
     expect(page.get_by_text("never").first).to_be_visible()
+
+
+def test_no_values_break_the_page(page: Page) -> None:
+    """Whatever the values, in either model, nothing fails and no text is a number that is none."""
+    draw = random.Random(3)
+    page.set_content(calculator().to_html())
+    for _ in range(60):
+        values = {name: draw.choice(choices) for name, choices in GRID.items()} | {"is_extended": draw.random() < 0.8}
+        page.evaluate("values => document.querySelector('.adknb-calc').adknbView.show(values)", values)
+        text = page.locator(".adknb-calc").inner_text()
+        assert not re.search(r"NaN|undefined|Infinity|null", text), values
+        drawn = page.locator(".adknb-calc svg").evaluate_all("all => all.map((one) => one.outerHTML).join('')")
+        assert not re.search(r"NaN|undefined|Infinity", drawn), values
 
 
 def test_chromium_counts_as_python(page: Page) -> None:

@@ -218,6 +218,15 @@ def test_hosts_that_isolate_outputs_get_the_widget_too(published: list[dict[str,
     assert {"text/html", "text/plain"} <= set(output["data"])
 
 
+def test_notes_are_text() -> None:
+    """What stands in a fit's note is text in every copy, never markup or the end of a script."""
+    calc = calculator(is_extended=True)
+    calc.fit_note = "</script><img src=x onerror=alert(1)>"
+    page = calc.to_html()
+    assert "<img" not in page
+    assert page.count("</script>") == 1
+
+
 def test_traits_are_those_the_script_mirrors() -> None:
     """The script reads the object under the names that it has in Python, with the same defaults."""
     text = script("calculator_model")

@@ -10,8 +10,8 @@
  * @typedef {import("./calculator_words.js").Phrase} Phrase
  * @typedef {{send: (values: Partial<Values>) => void, settle: () => void}} Port
  *   the way to the kernel: changed values; "nobody is touching the sliders, the saved copy may be renewed"
- * @typedef {{presets: object[], findings: string[][], caches: object, prices: object, prices_date: string}} Tables
- *   what the menus offer, from `adk_nb.calculator`
+ * @typedef {{presets: object[], findings: string[][], caches: object, prices: object, prices_date: string,
+ *   prices_source: string, cache_caveat: string}} Tables what the menus offer, from `adk_nb.calculator`
  */
 
 import { ASSUMPTIONS, compareDesigns, compareInDetail } from "./calculator_model.js";
@@ -218,11 +218,13 @@ class View {
         row("cache_minimum", "tokens"),
         row("cache_hit", "0 to 1"),
         formula(FORMULAS.caching),
-        title(`Money, $ a million tokens, ${this.tables.prices_date}`),
+        folded("Caveat", [["", this.tables.cache_caveat]]),
+        title("Money, $ a million tokens"),
         this.model.row,
         row("price_input"),
         row("price_output"),
         formula(FORMULAS.money),
+        formula(`Prices: ${this.tables.prices_source}, ${this.tables.prices_date}`),
       ),
       html(
         "div",
@@ -351,6 +353,8 @@ class View {
     const c = (this.comparison = compareDesigns(this.values));
     const d = (this.detail = compareInDetail(this.values));
     const isExtended = this.values.is_extended;
+    if (isExtended !== this.wasExtended) delete this.reach.process_length; // The length reaches further in detail.
+    this.wasExtended = isExtended;
     for (const slider of this.sliders) {
       this.#place(slider);
       slider.hint.textContent = isExtended ? slider.spec.detailed : slider.spec.formula;
