@@ -45,17 +45,26 @@ class LlmAgent(BaseAgent):
     """Ask a language model, in one turn as a node of a workflow or in a conversation as a root.
 
     In a workflow the model sees the instruction and the node's input, and what it says is the node's output: text, or
-    with `output_schema` the checked data. As a root it sees the whole conversation and what it says is its reply. An
-    agent object never changes while it runs.
+    with `output_schema` the checked data. As a root it sees the whole conversation and what it says is its reply. What
+    it calls of its `tools`, and of the `sub_agents` that answer once or take over a task, is carried out and told to it
+    until it answers; to other sub-agents it can hand the conversation over. An agent object never changes while it
+    runs, and a run goes on from what its events say after a pause, a failure or in a new process.
 
     Example:
-        >>> from adk_nb.testing import ScriptedModel
-        >>> triage = LlmAgent(name="triage", model=ScriptedModel(["BUG"]), instruction="Name the category.")
-        >>> triage.detail
-        'scripted'
+        >>> import asyncio
+        >>> from adk_nb.runners import InMemoryRunner
+        >>> from adk_nb.testing import ScriptedModel, call
+        >>> def add(a: int, b: int) -> int:
+        ...     "Add two numbers."
+        ...     return a + b
+        >>> adder = LlmAgent(name="adder", model=ScriptedModel([call("add", a=1, b=2), "It is 3."]), tools=[add])
+        >>> async def ask():
+        ...     return await InMemoryRunner(adder).run_debug("1 + 2?", quiet=True)
+        >>> events = asyncio.run(ask())
+        >>> events[1].get_function_responses()[0].response, events[2].content.parts[0].text
+        ({'result': 3}, 'It is 3.')
     """
 
-    keeps_checkpoints: ClassVar[bool] = True
     _default_model: ClassVar[str | BaseLlm] = DEFAULT_MODEL
     _fixed_fields: ClassVar[frozenset[str]] = BaseAgent._fixed_fields | {"mode"}
     _wrapped: dict[int, tuple[Any, BaseTool]] = PrivateAttr(default_factory=dict)
