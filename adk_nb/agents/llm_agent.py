@@ -106,6 +106,8 @@ class LlmAgent(BaseAgent):
     """State key under which each reply is kept as well."""
     on_tool_error: Literal["raise", "tell_model"] = "raise"
     """What an exception in a tool does: it ends the run, or the model is told of it and goes on."""
+    max_model_repairs: int = Field(default=2, ge=0)
+    """How often in a row a model that wrote a broken call of a tool is told so and asked again."""
     before_model_callback: Callbacks = None
     """Called with `callback_context` and `llm_request`; a response that it returns stands for the model's."""
     after_model_callback: Callbacks = None

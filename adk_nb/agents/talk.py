@@ -15,12 +15,14 @@ from adk_nb.agents.function_calls import FunctionCalls
 from adk_nb.agents.model_call import ModelCall
 from adk_nb.agents.model_response import SET_MODEL_RESPONSE
 from adk_nb.agents.own_tools import OwnTools
+from adk_nb.agents.repairs import Repairs
 from adk_nb.agents.request import as_planned, request_of, schema_hint, transfer_text
 from adk_nb.agents.standing import MadeCall, Standing
 from adk_nb.agents.transfer import targets_of
 from adk_nb.errors import UnusableAnswerError
 from adk_nb.events.event import Event, new_id
 from adk_nb.events.event_actions import EventActions
+from adk_nb.models.llm_request import LlmRequest
 from adk_nb.models.llm_response import LlmResponse
 from adk_nb.workflow.context import Context
 
@@ -86,24 +88,23 @@ class Talk:
                 yield event
 
     async def _step(self) -> AsyncGenerator[Event, None]:
-        """Ask the model once."""
-        agent = self._agent
-        blocks = [schema_hint(SET_MODEL_RESPONSE)] if self._tools.answers_by_tool else []
-        blocks.append(transfer_text(self._targets))
-        request = await request_of(
-            agent, self._ctx, self._input, agent.canonical_model, blocks=blocks, since=self._since
-        )
-        if agent.output_schema is not None and agent.mode != "task" and not self._tools.answers_by_tool:
-            request.set_output_schema(agent.output_schema)
-        await self._tools.tell(request)
-        call, event_id = ModelCall(self._agent, self._ctx, request), new_id()
-        async with contextlib.aclosing(call.responses()) as responses:
-            async for response in responses:
-                if response.partial:
-                    yield said_event(self._agent.name, response, event_id, partial=True)
-                else:
-                    whole = as_planned(agent, self._ctx, response)
-        tools = await self._tools.by_name()
+        """Ask the model, again where it wrote a call of a tool that is none."""
+        agent, repairs = self._agent, Repairs(self._agent)
+        while True:
+            request = await self._request()
+            repairs.add_to(request)
+            call, event_id = ModelCall(agent, self._ctx, request), new_id()
+            async with contextlib.aclosing(call.responses()) as responses:
+                async for response in responses:
+                    if response.partial:
+                        yield said_event(agent.name, response, event_id, partial=True)
+                    else:
+                        whole = as_planned(agent, self._ctx, response)
+            tools = await self._tools.by_name()
+            repaired = repairs.event_of(whole, tools.values())
+            if repaired is None:
+                break
+            yield repaired
         calls = [part.function_call for part in (whole.content and whole.content.parts) or () if part.function_call]
         if calls and tools:
             yield self._calling(whole, event_id)
@@ -117,6 +118,19 @@ class Talk:
                 yield Event(author=self._agent.name, **facts(whole))
             raise
         yield self.answer(whole, event_id, text, value)
+
+    async def _request(self) -> LlmRequest:
+        """Return what the model is asked."""
+        agent = self._agent
+        blocks = [schema_hint(SET_MODEL_RESPONSE)] if self._tools.answers_by_tool else []
+        blocks.append(transfer_text(self._targets))
+        request = await request_of(
+            agent, self._ctx, self._input, agent.canonical_model, blocks=blocks, since=self._since
+        )
+        if agent.output_schema is not None and agent.mode != "task" and not self._tools.answers_by_tool:
+            request.set_output_schema(agent.output_schema)
+        await self._tools.tell(request)
+        return request
 
     def _calling(self, response: LlmResponse, event_id: str) -> Event:
         """Return the event in which the model calls tools; calls without an id of their own get one."""

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from adk_nb.agents.callbacks import first_answer
 from adk_nb.errors import ToolArgumentsError
+from adk_nb.events.request_input import RequestInput
 from adk_nb.tools.base_tool import BaseTool
+from adk_nb.tools.tool_node import node_name
 from adk_nb.workflow.context import Context
+from adk_nb.workflow.functions import FunctionNode
 
 if TYPE_CHECKING:
     from adk_nb.agents.llm_agent import LlmAgent
@@ -97,4 +100,14 @@ async def _gated(tool: BaseTool, args: dict[str, Any], ctx: Context) -> Any:
                 return REJECTED
     except ToolArgumentsError as error:
         return {"error": str(error)}
-    return await tool.run_async(args=args, tool_context=ctx)
+    result = await tool.run_async(args=args, tool_context=ctx)
+    return await _asked(tool, result, ctx) if isinstance(result, RequestInput) else result
+
+
+async def _asked(tool: BaseTool, question: RequestInput, ctx: Context) -> Any:
+    """Return what a person answers to the question that a tool returned; it is the tool's result."""
+
+    def ask() -> RequestInput:
+        return question
+
+    return await ctx.run_node(FunctionNode(ask, name=node_name(tool.name)), use_sub_branch=True)

@@ -40,5 +40,13 @@ def unusable(agent: str, response: LlmResponse) -> UnusableAnswerError:
     return UnusableAnswerError(f"{subject} got no usable answer, but {code}{_sentence(detail)}", code)
 
 
+def is_malformed(response: LlmResponse) -> bool:
+    """Say whether a response is a call of a tool that the model wrote wrong, and nothing else."""
+    says = response.content is not None and any(
+        part.text or part.function_call for part in response.content.parts or () if not part.thought
+    )
+    return response.error_code in _MALFORMED and not says
+
+
 def _sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import re
+import warnings
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
@@ -13,15 +14,16 @@ from typing import Any
 
 from google import genai
 from google.genai import errors, types
-from pydantic import ConfigDict, PrivateAttr
+from pydantic import ConfigDict, PrivateAttr, field_validator
 
-from adk_nb.errors import MissingApiKeyError, ModelConnectionError
+from adk_nb.errors import ConfigurationError, MissingApiKeyError, ModelConnectionError
 from adk_nb.models.base_llm import BaseLlm
 from adk_nb.models.folding import StreamFold
 from adk_nb.models.gemini_schema import check_for_gemini, fit_for_gemini
 from adk_nb.models.llm_request import LlmRequest, copy_settings
 from adk_nb.models.llm_response import LlmResponse
 from adk_nb.models.registry import GEMINI_NAMES
+from adk_nb.models.signatures import wants_signatures, with_stand_ins
 from adk_nb.models.transport import Attempts, asking
 from adk_nb.version import __version__
 
@@ -60,7 +62,23 @@ class Gemini(BaseLlm):
     """Version of the API; `None` takes the environment's `GOOGLE_GENAI_API_VERSION` or the client's default."""
     retry_options: types.HttpRetryOptions | None = None
     """Whether to ask again after 408, 429, 5xx and lost connections; `None` asks once. `Retry-After` is obeyed."""
+    speech_config: types.SpeechConfig | None = None
+    """How answers are spoken, for models that speak; an agent's own setting comes before it."""
+    use_interactions_api: bool = False
+    """Only for code that says so: the conversation is always sent whole, and True is refused."""
     _clients: dict[asyncio.AbstractEventLoop, _LoopClient] = PrivateAttr(default_factory=dict)
+    _warned_of: set[str] = PrivateAttr(default_factory=set)
+    """Names of the agents whose unsigned calls were told."""
+
+    @field_validator("use_interactions_api")
+    @classmethod
+    def _refuse_interactions(cls, wanted: bool) -> bool:
+        if wanted:
+            raise ConfigurationError(
+                "Gemini(use_interactions_api=True) would keep the conversation on the server, which adk_nb doesn't do: "
+                "leave it out; the session's store keeps the conversation, and each request sends it whole."
+            )
+        return wanted
 
     @classmethod
     def supported_models(cls) -> list[str]:
@@ -146,11 +164,29 @@ class Gemini(BaseLlm):
         options = config.http_options or types.HttpOptions()
         # One attempt a call: asking again is counted and timed by us, never by the client as well.
         config.http_options = options.model_copy(update={"retry_options": types.HttpRetryOptions(attempts=1)})
+        if self.speech_config is not None and config.speech_config is None:
+            config.speech_config = self.speech_config
+        if wants_signatures(llm_request.model or self.model):
+            contents = self._signed(contents, llm_request.agent_name)
         if not client.vertexai:
             fit_for_gemini(config)
             config.labels = None
             contents = [_without_display_names(content) for content in contents]
         return LlmRequest(model=llm_request.model, contents=contents, config=config)
+
+    def _signed(self, contents: list[types.Content], agent: str) -> list[types.Content]:
+        """Return a conversation that a model takes that wants its own calls back as it signed them."""
+        signed, unsigned = with_stand_ins(contents)
+        if unsigned and agent not in self._warned_of:
+            self._warned_of.add(agent)
+            warnings.warn(
+                f"The conversation that {f'agent {agent!r}' if agent else 'a request'} sends to model {self.model!r} "
+                f"holds calls without a thought signature ({', '.join(dict.fromkeys(unsigned))}), as another model "
+                f"made them: they are sent with the documented stand-in, and the model reasons a little worse on them.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return signed
 
     async def _client_of_this_loop(self) -> _LoopClient:
         loop = asyncio.get_running_loop()

@@ -406,3 +406,24 @@ def test_unknown_field_is_refused() -> None:
     """A misspelt option of Gemini is an error, not silence."""
     with pytest.raises(ValueError, match="retry_option"):
         Gemini(model="gemini-test", retry_option=quick())  # type: ignore[call-arg]
+
+
+def test_spoken_answers() -> None:
+    """The model's speech setting goes into each request, and an agent's own comes before it."""
+
+    def voice(language: str) -> types.SpeechConfig:
+        return types.SpeechConfig(language_code=language)
+
+    with serving(candidate("1"), candidate("2")) as server:
+        model = server.gemini(speech_config=voice("de-DE"))
+        asyncio.run(ask(model, question()))
+        asyncio.run(ask(model, question(speech_config=voice("en-US"))))
+    sent = [one["generationConfig"]["speechConfig"]["languageCode"] for one in server.requests]
+    assert sent == ["de-DE", "en-US"]
+
+
+def test_conversations_kept_by_the_server_are_refused() -> None:
+    """`use_interactions_api` may be said, and True is refused with what happens in its place."""
+    assert not Gemini(use_interactions_api=False).use_interactions_api
+    with pytest.raises(ValueError, match=r"use_interactions_api=True.*leave it out"):
+        Gemini(use_interactions_api=True)
