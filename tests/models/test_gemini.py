@@ -418,7 +418,7 @@ def test_spoken_answers() -> None:
         model = server.gemini(speech_config=voice("de-DE"))
         asyncio.run(ask(model, question()))
         asyncio.run(ask(model, question(speech_config=voice("en-US"))))
-    sent = [one["generationConfig"]["speechConfig"]["languageCode"] for one in server.requests]
+    sent = [*(value for one in server.requests for value in one["generationConfig"]["speechConfig"].values())]
     assert sent == ["de-DE", "en-US"]
 
 
