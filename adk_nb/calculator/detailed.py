@@ -126,12 +126,10 @@ def compare_in_detail(
     Example:
         >>> refund = compare_in_detail(
         ...     6, 0.3, loop_base=400, loop_visible=28, loop_result=49, shared_reasoning=1429,
-        ...     graph_base=146, node_calls=2, graph_visible=24, graph_result=54, price_input=1.5, price_output=9,
+        ...     graph_base=146, node_calls=2, graph_visible=24, graph_result=54,
         ... )
         >>> refund.loop.tokens, refund.graph.tokens, round(refund.saving, 6)
         (5152.0, 2265.0, 0.560365)
-        >>> round(refund.loop.money, 7), round(refund.graph.money, 6)
-        (0.0197055, 0.014835)
     """
     n, j = checked_process_length(process_length), checked_judgment_share(judgment_share)
     p, t = checked_routing_accuracy(routing_accuracy), checked_tokens_per_step(tokens_per_step)
