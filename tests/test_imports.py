@@ -32,7 +32,7 @@ LADDER: dict[str, list[str]] = {
     "agents": ["events", "auth", "workflow", "models", "tools", "planners"],
     "plugins": ["events", "workflow", "models", "agents"],
     "apps": ["events", "workflow", "plugins"],
-    "frames": ["events", "models.call_log"],
+    "frames": ["events", "models.call_log", "workflow.replay"],
     "calculator": [],
     "runners": ["..."],
     "testing": ["..."],

@@ -1,10 +1,14 @@
-"""One column of a frame, with its declared type also when it is empty."""
+"""Rows as a frame with declared columns and types, whole or page by page; the same for no rows at all."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
+
+Row = tuple[Any, ...]
 
 
 def column(values: list[Any], dtype: Any) -> Any:
@@ -13,3 +17,33 @@ def column(values: list[Any], dtype: Any) -> Any:
         moments: Any = pd.to_datetime(pd.Series(values, dtype="float64"), unit="s", utc=True)
         return moments.astype(dtype)
     return pd.Series(values, dtype=dtype)
+
+
+def table(columns: Mapping[str, str], rows: Iterable[Row]) -> pd.DataFrame:
+    """Return rows as a frame with these columns and types.
+
+    Example:
+        >>> table({"n": "Int64"}, [(1,), (None,)])["n"].tolist()
+        [1, <NA>]
+    """
+    lists: list[list[Any]] = [[] for _ in columns]
+    add = [values.append for values in lists]
+    for row in rows:
+        for append, value in zip(add, row, strict=True):
+            append(value)
+    made = {name: column(lists[i], dtype) for i, (name, dtype) in enumerate(columns.items())}
+    return pd.DataFrame(made, columns=list(columns))
+
+
+def tables(columns: Mapping[str, str], rows: Iterable[Row], size: int) -> Iterator[pd.DataFrame]:
+    """Give rows as frames of at most `size` rows each; no row at all gives one empty frame.
+
+    Example:
+        >>> [len(page) for page in tables({"n": "Int64"}, [(1,), (2,), (3,)], 2)]
+        [2, 1]
+    """
+    left = iter(rows)
+    page = list(itertools.islice(left, size))
+    yield table(columns, page)
+    while page := list(itertools.islice(left, size)):
+        yield table(columns, page)

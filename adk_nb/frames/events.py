@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import Event, content_text
+from adk_nb.events.prices import AnyPrice, Prices, as_prices, cost_of_event
 from adk_nb.events.questions import questions_in
-from adk_nb.frames.columns import column
+from adk_nb.frames.columns import Row, table
 from adk_nb.frames.plain import plain, text_of
-from adk_nb.frames.reading import answers_in, kind_of, label_of, usage_of
+from adk_nb.frames.reading import answers_in, exchange_text, kind_of, label_of, usage_of
+from adk_nb.frames.sources import sessions_of
+from adk_nb.frames.stored_session import Where, where
 
 COLUMNS: dict[str, str] = {
     "time": "datetime64[ns, UTC]",
@@ -37,28 +41,39 @@ COLUMNS: dict[str, str] = {
     "error_message": "object",
     "invocation": "object",
     "id": "object",
+    "tool_tokens": "Int64",
+    "money": "float64",
+    "session": "object",
+    "user": "object",
+    "app": "object",
 }
 """Columns in order, with their types; the same for an empty run. Text is `object`, `None` where there is none."""
 
 
-def events_frame(events: Iterable[Event], *, expand: str | None = None) -> pd.DataFrame:
+def events_frame(
+    source: Any, *, expand: str | None = None, prices: Mapping[str, AnyPrice] | None = None, **filters: Any
+) -> pd.DataFrame:
     """Return events as a frame with one row each, in their order, ready for CSV, Parquet and SQL.
 
     `time` is when it happened (UTC), `seconds` the time since the first event of the same invocation. `node` is the
     node's name, empty for events of the user, `path` its run. `kind` is one of `message`, `output`, `route`,
-    `question`, `answer`, `call`, `reply`, `state`, `error`, `partial`, `note`. `text` is what was said, asked or
-    answered, `question` the id of the question that is asked or answered. `output` and `state` (the keys written) are
-    text: a text as it is, everything else as JSON, bytes as their size; a missing value says that the event has none.
-    The token columns are missing where no model spoke; `prompt_tokens` contains `cached_tokens`, `output_tokens`
-    contains `thought_tokens`.
+    `question`, `answer`, `call`, `reply`, `state`, `error`, `partial`, `note`. `text` is what was said, asked,
+    answered, called (`get_weather(city="Oslo")`) or replied, calls and replies shortened; `question` the id of the
+    question that is asked or answered. `output` and `state` (the keys written) are text: a text as it is, everything
+    else as JSON, bytes as their size; a missing value says that the event has none. The token columns are missing
+    where no model spoke; `prompt_tokens` contains `cached_tokens` and `tool_tokens`, `output_tokens` contains
+    `thought_tokens`. `money` is in US dollars, missing where no model spoke or the price isn't known.
 
     Args:
-        events: Any events, of one run or of many.
+        source: A `Run`, events, sessions, a session service, the path of its SQLite file, or of a JSONL file that
+            `export_jsonl` wrote; of adk_nb or of google-adk. A list of any of these as well.
         expand: `"output"` or `"state"`: adds a column for every value inside, named by its keys with dots, for
             instance `output.items.0.price`; what has no inside stays in its own column alone.
+        prices: A person's own prices by model name, which count before all others.
+        **filters: `app`, `user`, `session`, `invocation`: one name or several; `since`, `until`: times.
 
     Raises:
-        ConfigurationError: `expand` is neither.
+        ConfigurationError: `expand` is neither, the source can't be read, or a filter isn't one.
 
     Example:
         >>> frame = events_frame([Event(author="wf", node_path="wf@1/a@1", output={"n": 1})], expand="output")
@@ -70,40 +85,59 @@ def events_frame(events: Iterable[Event], *, expand: str | None = None) -> pd.Da
             f"expand={expand!r} isn't a column that can be expanded; allowed: 'output', 'state'. Leave it out to "
             f"get the columns as they are."
         )
-    found = list(events)
-    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-    add = [values.append for values in columns.values()]
-    starts: dict[str, float] = {}
-    for event in found:
-        for append, value in zip(add, _row(event, starts), strict=True):
-            append(value)
-    frame = pd.DataFrame(
-        {name: column(values, COLUMNS[name]) for name, values in columns.items()}, columns=list(COLUMNS)
-    )
-    if expand is None:
-        return frame
-    values = [event.output if expand == "output" else (event.actions.state_delta or None) for event in found]
-    return pd.concat([frame, _expanded(values, expand)], axis=1)
+    values: list[Any] = []
+    rows = event_rows(source, where(filters), as_prices(prices), values.append if expand else None, expand)
+    frame = table(COLUMNS, rows)
+    return frame if expand is None else pd.concat([frame, _expanded(values, expand)], axis=1)
 
 
-def _row(event: Event, starts: dict[str, float]) -> tuple[Any, ...]:
-    start = starts.setdefault(event.invocation_id, event.timestamp)
-    usage, actions, node = usage_of(event), event.actions, event.node_info
+def event_rows(
+    source: Any,
+    wanted: Where,
+    prices: Prices,
+    keep: Callable[[Any], None] | None = None,
+    kept: str | None = None,
+) -> Iterator[Row]:
+    """Give the rows of an events frame one by one.
+
+    Args:
+        source: As in `events_frame`.
+        wanted: Which events.
+        prices: A person's own prices.
+        keep: Called with what `kept` names of each event, `output` or `state`.
+        kept: See `keep`.
+    """
+    for session in sessions_of(source, wanted):
+        starts: dict[str, float] = {}
+        place = session.id, session.user, session.app
+        # The time since the start of an invocation counts from its first event, wanted or not.
+        for event in session.events(None if wanted.since is None else replace(wanted, since=None)):
+            row = _row(event, starts, prices, place)
+            if wanted.is_open or wanted.wants(event.invocation_id, event.timestamp):
+                yield row
+                if keep is not None:
+                    keep(event.output if kept == "output" else (event.actions.state_delta or None))
+
+
+def _row(event: Event, starts: dict[str, float], prices: Prices, place: tuple[str | None, ...]) -> Row:
+    at, invocation = event.timestamp, event.invocation_id
+    actions, node, output = event.actions, event.node_info, event.output
     kind = kind_of(event)
     text, asked = _said(event, kind)
-    tokens = (
-        (usage.prompt_tokens, usage.cached_tokens, usage.output_tokens, usage.thought_tokens, usage.tokens)
-        if usage
-        else (None,) * 5
-    )
+    usage, tool, money = usage_of(event), None, None
+    tokens: tuple[int | None, ...] = _NO_TOKENS
+    if usage is not None:
+        tokens = usage.prompt_tokens, usage.cached_tokens, usage.output_tokens, usage.thought_tokens, usage.tokens
+        tool = usage.tool_tokens
+        money = cost_of_event(event, prices) if event.usage_metadata is not None else None
     return (
-        event.timestamp,
-        event.timestamp - start,
+        at,
+        at - starts.setdefault(invocation, at),
         node.name,
         node.path,
         kind,
         text,
-        text_of(event.output),
+        None if output is None else text_of(output),
         None if actions.route is None else label_of(actions.route),
         text_of(actions.state_delta) if actions.state_delta else None,
         asked,
@@ -113,9 +147,15 @@ def _row(event: Event, starts: dict[str, float]) -> tuple[Any, ...]:
         *tokens,
         event.error_code,
         text_of(event.error_message),
-        event.invocation_id,
+        invocation,
         event.id,
+        tool,
+        money,
+        *place,
     )
+
+
+_NO_TOKENS = (None,) * 5
 
 
 def _said(event: Event, kind: str) -> tuple[str | None, str | None]:
@@ -126,6 +166,8 @@ def _said(event: Event, kind: str) -> tuple[str | None, str | None]:
     if kind == "answer":
         answers = answers_in(event)
         return "; ".join(text_of(answer) or "null" for answer in answers.values()), ", ".join(answers)
+    if kind in ("call", "reply"):
+        return exchange_text(event), None
     return content_text(event.content) or None, None
 
 

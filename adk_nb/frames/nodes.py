@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
 from adk_nb.events.event import Event
-from adk_nb.events.paths import parent_path
+from adk_nb.events.prices import AnyPrice, Prices, as_prices
 from adk_nb.events.record import NodeRun
-from adk_nb.frames.columns import column
+from adk_nb.frames.columns import Row, table
 from adk_nb.frames.plain import text_of
-from adk_nb.frames.reading import Usage, label_of, usage_of
-from adk_nb.frames.times import Interval, length, merge, waits_of, without, work_of
+from adk_nb.frames.reading import label_of
+from adk_nb.frames.sources import sessions_of
+from adk_nb.frames.spans import FRAMEWORK, PERSON, RETRY, STOPPED, WORK, Span, key_of, spans_of
+from adk_nb.frames.stored_session import Where, until, where
+from adk_nb.frames.usage import Bill, Rounds, bills_of, with_all_below
 
 COLUMNS: dict[str, str] = {
     "node": "object",
@@ -40,103 +43,85 @@ COLUMNS: dict[str, str] = {
     "error": "object",
     "error_message": "object",
     "invocation": "object",
+    "round": "Int64",
+    "retry_s": "float64",
+    "stopped_s": "float64",
+    "framework_s": "float64",
+    "cached_tokens": "Int64",
+    "thought_tokens": "Int64",
+    "tool_tokens": "Int64",
+    "money": "float64",
+    "model_calls_incl": "Int64",
+    "prompt_tokens_incl": "Int64",
+    "cached_tokens_incl": "Int64",
+    "output_tokens_incl": "Int64",
+    "thought_tokens_incl": "Int64",
+    "tool_tokens_incl": "Int64",
+    "money_incl": "float64",
+    "session": "object",
+    "user": "object",
+    "app": "object",
 }
 """Columns in order, with their types; the same for an empty run. Text is `object`, `None` where there is none."""
 
 
-def nodes_frame(records: Iterable[NodeRun], events: Iterable[Event] = (), *, now: float | None = None) -> pd.DataFrame:
+def nodes_frame(
+    source: Any,
+    events: Iterable[Event] = (),
+    *,
+    now: float | None = None,
+    prices: Mapping[str, AnyPrice] | None = None,
+    **filters: Any,
+) -> pd.DataFrame:
     """Return node runs as a frame with one row each, in the order in which they were created.
 
-    `start` and `end` are UTC, missing while it hasn't started or ended. `seconds` is time at work, all attempts
-    together, `waiting_s` time in which the run could only wait for a person's answer; for a workflow both cover
-    everything inside it. `tokens` are the run's own, `tokens_incl` count everything below it too, so `tokens` add up
-    to the whole without counting anything twice. `input`, `output` and `route` are text as in `events_frame`.
+    `start` and `end` are UTC, missing while it hasn't started or ended. The time between them is the sum of `seconds`
+    (at work, all attempts together), `waiting_s` (it could only wait for a person's answer), `retry_s` (only for the
+    time of the next try), `stopped_s` (nothing was there to run it) and `framework_s`; for a run with others below it
+    all cover everything inside. `round` is the round of the loop that it belongs to.
+
+    Tokens and `money` (US dollars) are the run's own, so they add up to the whole without counting anything twice;
+    those ending in `_incl` count everything below it too. Money is missing where the price of one of its calls isn't
+    known. `input`, `output` and `route` are text as in `events_frame`. Sessions without records, such as google-adk's,
+    have theirs worked out from their events.
 
     Args:
-        records: Records of one or several invocations.
-        events: Events of the same invocations, for models and tokens.
+        source: As in `events_frame`, or records of one or several invocations.
+        events: With records as the source: events of the same invocations, for models, tokens and money.
         now: Until when what is still open is counted, in seconds since the epoch; `None` is this moment.
+        prices: A person's own prices by model name, which count before all others.
+        **filters: As in `events_frame`.
 
     Example:
         >>> run = NodeRun(path="wf@1/a@1", name="a", run_id="1", parent="wf@1", invocation_id="e", started_at=10.0,
-        ...               ended_at=12.5, output={"n": 1})
+        ...               ended_at=12.5, output={"n": 1}, status="completed")
         >>> nodes_frame([run])[["node", "seconds", "output"]].values.tolist()
         [['a', 2.5, '{"n": 1}']]
     """
-    until = time.time() if now is None else now
-    runs = list(records)
-    usage, models = _usage_by_run(events)
-    inclusive = _inclusive(runs, usage)
-    spans = _spans(runs, until)
-    rows = [_row(run, spans[_key(run)], usage, models, inclusive) for run in runs]
-    columns = zip(*rows, strict=True) if rows else ((),) * len(COLUMNS)
-    return pd.DataFrame({name: column(list(c), COLUMNS[name]) for name, c in zip(COLUMNS, columns, strict=True)})
+    return table(COLUMNS, node_rows(source, where(filters), as_prices(prices), list(events), now))
 
 
-Key = tuple[str, str]
+def node_rows(
+    source: Any, wanted: Where, prices: Prices, events: list[Event] | None = None, now: float | None = None
+) -> Iterator[Row]:
+    """Give the rows of a nodes frame; see `nodes_frame`."""
+    for session in sessions_of(source, wanted):
+        runs = session.records()
+        bills = bills_of(itertools.chain(session.events(), events or ()), prices)
+        below = with_all_below(bills, runs)
+        spans = spans_of(runs, *until(session, now))
+        keys = [key_of(run) for run in runs]
+        rounds = Rounds(keys, [key_of(run) for run in runs if run.kind == "parallel"])
+        place = session.id, session.user, session.app
+        for run, key in zip(runs, keys, strict=True):
+            if wanted.is_open or wanted.wants(run.invocation_id, run.created_at or run.started_at or 0.0):
+                yield (*_row(run, spans[key], bills.get(key, _NOTHING), below[key], rounds.of(*key)), *place)
 
 
-def _key(run: NodeRun) -> Key:
-    return run.invocation_id, run.path
+_NOTHING = Bill()
 
 
-def _usage_by_run(events: Iterable[Event]) -> tuple[dict[Key, Usage], dict[Key, str]]:
-    usage: dict[Key, Usage] = {}
-    models: dict[Key, str] = {}
-    for event in events:
-        one = usage_of(event)
-        if one is not None:
-            key = event.invocation_id, event.node_info.path
-            usage.setdefault(key, Usage()).add(one)
-            if event.model_version:
-                models[key] = event.model_version
-    return usage, models
-
-
-def _inclusive(runs: list[NodeRun], usage: dict[Key, Usage]) -> dict[Key, int]:
-    total = {_key(run): 0 for run in runs}
-    for (invocation, path), one in usage.items():
-        while path:
-            if (invocation, path) in total:
-                total[invocation, path] += one.tokens
-            path = parent_path(path)
-    return total
-
-
-def _spans(runs: list[NodeRun], now: float) -> dict[Key, tuple[float, float]]:
-    """Seconds at work and seconds waiting for a person, of each run; of a parent, over everything below it."""
-    children: dict[Key, list[NodeRun]] = {}
-    for run in runs:
-        children.setdefault((run.invocation_id, run.parent), []).append(run)
-    work: dict[Key, list[Interval]] = {}
-    waits: dict[Key, list[Interval]] = {}
-    spans: dict[Key, tuple[float, float]] = {}
-    for run in sorted(runs, key=lambda one: -one.path.count("/")):
-        key = _key(run)
-        below = [_key(child) for child in children.get(key, ())]
-        waits[key] = merge([*waits_of(run, now), *(one for child in below for one in waits[child])])
-        own = work_of(run, now)
-        if not below:
-            work[key] = own
-            spans[key] = length(own), length(waits[key])
-            continue
-        work[key] = merge([*(one for child in below for one in work[child])])
-        idle = without(waits[key], work[key])
-        whole = merge([(run.started_at, now if run.ended_at is None else run.ended_at)]) if run.started_at else own
-        spans[key] = length(without(whole, idle)), length(idle)
-    return spans
-
-
-def _row(
-    run: NodeRun,
-    span: tuple[float, float],
-    usage: dict[Key, Usage],
-    models: dict[Key, str],
-    inclusive: dict[Key, int],
-) -> tuple[Any, ...]:
-    key = _key(run)
-    used = usage.get(key, Usage())
-    seconds, waiting = span
+def _row(run: NodeRun, span: Span, own: Bill, below: Bill, loop_round: int) -> Row:
     return (
         run.name,
         run.path,
@@ -146,19 +131,34 @@ def _row(
         str(run.status),
         run.started_at,
         run.ended_at,
-        seconds,
-        waiting,
+        span.seconds(WORK),
+        span.seconds(PERSON),
         len(run.attempts),
-        models.get(key),
-        used.model_calls,
-        used.prompt_tokens,
-        used.output_tokens,
-        used.tokens,
-        inclusive[key],
+        next(reversed(own.models), None),
+        own.model_calls,
+        own.prompt_tokens,
+        own.output_tokens,
+        own.tokens,
+        below.tokens,
         text_of(run.input),
         text_of(run.output),
         None if run.route is None else label_of(run.route),
         run.error_type,
         text_of(run.error_message),
         run.invocation_id,
+        loop_round,
+        span.seconds(RETRY),
+        span.seconds(STOPPED),
+        span.seconds(FRAMEWORK),
+        own.cached_tokens,
+        own.thought_tokens,
+        own.tool_tokens,
+        own.known_money,
+        below.model_calls,
+        below.prompt_tokens,
+        below.cached_tokens,
+        below.output_tokens,
+        below.thought_tokens,
+        below.tool_tokens,
+        below.known_money,
     )

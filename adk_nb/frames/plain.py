@@ -109,6 +109,16 @@ def glance(value: Any, limit: int = 160) -> str:
     return one_line("".join(taken), limit)
 
 
+def glance_json(value: Any, limit: int = 160) -> str:
+    """Return a value at a glance, a text in quotes.
+
+    Example:
+        >>> glance_json("Oslo"), glance_json(3)
+        ('"Oslo"', '3')
+    """
+    return json.dumps(one_line(value, limit), ensure_ascii=False) if isinstance(value, str) else glance(value, limit)
+
+
 def _pieces(value: Any, limit: int, depth: int) -> Iterator[str]:
     if isinstance(value, Mapping):
         yield "{"

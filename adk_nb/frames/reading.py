@@ -9,7 +9,7 @@ from typing import Any
 from adk_nb.events.event import Event, content_text
 from adk_nb.events.questions import questions_in
 from adk_nb.events.request_input import unwrap_answer
-from adk_nb.frames.plain import glance, one_line
+from adk_nb.frames.plain import glance, glance_json, one_line
 
 
 @dataclass(slots=True)
@@ -25,6 +25,8 @@ class Usage:
     """Everything that came back, thoughts included."""
     thought_tokens: int = 0
     """The part of `output_tokens` that was thinking."""
+    tool_tokens: int = 0
+    """The part of `prompt_tokens` that the provider's own tools read, such as a search."""
 
     @property
     def tokens(self) -> int:
@@ -38,6 +40,7 @@ class Usage:
         self.cached_tokens += other.cached_tokens
         self.output_tokens += other.output_tokens
         self.thought_tokens += other.thought_tokens
+        self.tool_tokens += other.tool_tokens
 
 
 def usage_of(event: Event) -> Usage | None:
@@ -51,11 +54,12 @@ def usage_of(event: Event) -> Usage | None:
     if found is None:
         return Usage(model_calls=1)
     thoughts = found.thoughts_token_count or 0
-    prompt = (found.prompt_token_count or 0) + (found.tool_use_prompt_token_count or 0)
+    tool = found.tool_use_prompt_token_count or 0
+    prompt = (found.prompt_token_count or 0) + tool
     output = (found.candidates_token_count or 0) + thoughts
     if not prompt and not output:
         prompt = found.total_token_count or 0
-    return Usage(1, prompt, found.cached_content_token_count or 0, output, thoughts)
+    return Usage(1, prompt, found.cached_content_token_count or 0, output, thoughts, tool)
 
 
 def total_usage(events: Iterable[Event]) -> Usage:
@@ -128,6 +132,30 @@ def what_of(event: Event, kind: str, limit: int = 160) -> tuple[str, bool]:
         return glance(event.actions.state_delta, limit), True
     parts = [name for part in (event.content and event.content.parts) or () if (name := _part_name(part))]
     return ", ".join(parts), False
+
+
+def exchange_text(event: Event, limit: int = 160) -> str:
+    """Return the tool calls and replies of an event in words, each shortened, with what was said beside them.
+
+    Example:
+        >>> from google.genai import types
+        >>> called = types.Part(function_call=types.FunctionCall(name="get_weather", args={"city": "Oslo"}))
+        >>> exchange_text(Event(content=types.Content(parts=[called])))
+        'get_weather(city="Oslo")'
+    """
+    said: list[str] = []
+    for part in (event.content.parts if event.content else None) or ():
+        if part.function_call:
+            given = ", ".join(
+                f"{name}={glance_json(value, limit)}" for name, value in (part.function_call.args or {}).items()
+            )
+            said.append(one_line(f"{part.function_call.name}({given})", limit))
+        elif part.function_response:
+            reply = part.function_response
+            said.append(one_line(f"{reply.name} → {glance_json(unwrap_answer(reply.response), limit)}", limit))
+        elif part.text and not part.thought:
+            said.append(part.text)
+    return "; ".join(said)
 
 
 def _part_name(part: Any) -> str:

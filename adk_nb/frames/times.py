@@ -56,15 +56,3 @@ def without(intervals: Sequence[Interval], holes: Sequence[Interval]) -> list[In
 def waits_of(run: NodeRun, now: float) -> list[Interval]:
     """Return when a node run itself waited for a person; an open question lasts until `now`."""
     return merge((q.asked_at, q.answered_at if q.answered_at is not None else now) for q in run.questions)
-
-
-def work_of(run: NodeRun, now: float) -> list[Interval]:
-    """Return when a node run itself was at work: its attempts, a wait that lies wholly inside one cut out."""
-    tries: list[Interval] = [(a.started_at, now if a.ended_at is None else a.ended_at) for a in run.attempts]
-    if not tries and run.started_at is not None:
-        tries = [(run.started_at, now if run.ended_at is None else run.ended_at)]
-    work: list[Interval] = []
-    waits = waits_of(run, now)
-    for start, end in merge(tries):
-        work += without([(start, end)], [wait for wait in waits if start <= wait[0] and wait[1] <= end])
-    return work

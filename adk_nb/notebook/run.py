@@ -17,6 +17,7 @@ from adk_nb import frames
 from adk_nb.apps.app import App
 from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import Event, new_id
+from adk_nb.events.record import NodeRun
 from adk_nb.frames.reading import Usage, total_usage
 from adk_nb.models.call_log import call_log
 from adk_nb.models.use import as_model
@@ -142,6 +143,11 @@ class Run:
         return [event for event in self.history.events if not event.partial]
 
     @property
+    def records(self) -> list[NodeRun]:
+        """Its node runs as records, in the order in which they were created; they are only for reading."""
+        return list(self.history.records.values())
+
+    @property
     def pending(self) -> list[PendingQuestion]:
         """The questions that wait for an answer, oldest first."""
         return self.history.pending
@@ -174,11 +180,15 @@ class Run:
 
     def events_frame(self, *, expand: str | None = None) -> pd.DataFrame:
         """Return its events as a DataFrame, one row each; see `adk_nb.frames.events_frame`."""
-        return frames.events_frame(self.events, expand=expand)
+        return frames.events_frame(self, expand=expand, prices=settings.prices())
 
     def nodes_frame(self) -> pd.DataFrame:
         """Return its node runs as a DataFrame, one row each; see `adk_nb.frames.nodes_frame`."""
-        return frames.nodes_frame(self.history.records.values(), self.events)
+        return frames.nodes_frame(self, prices=settings.prices())
+
+    def timeline_frame(self) -> pd.DataFrame:
+        """Return where the time of its node runs went, one row a stretch; see `adk_nb.frames.timeline_frame`."""
+        return frames.timeline_frame(self)
 
     def calls_frame(self) -> pd.DataFrame:
         """Return its model calls as a DataFrame, one row each, with request and reply; see `frames.calls_frame`."""

@@ -88,6 +88,17 @@ class DatabaseSessionService(BaseSessionService):
         """Close the connections of the present event loop; the next use opens new ones."""
         await self._service.close()
 
+    @property
+    def path(self) -> str | None:
+        """The SQLite file's path, `None` for another database and in memory."""
+        path: str | None = getattr(self._service, "path", None)
+        return path
+
+    async def app_names(self) -> list[str]:
+        """Return the apps that sessions are kept of."""
+        names: list[str] = await self._service.app_names()
+        return names
+
     def open_log(self, session: Any) -> Any:
         """Return the log of a session that this service created or returned."""
         return self._service.open_log(session)

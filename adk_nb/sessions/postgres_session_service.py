@@ -127,6 +127,10 @@ class PostgresSessionService(BaseSessionService):
         """Close the connections that this event loop has opened; the next use opens new ones."""
         await self._database.close()
 
+    async def app_names(self) -> list[str]:
+        """Return the apps that sessions are kept of."""
+        return [row[0] for row in await self._database.all(sql.APPS, {})]
+
     def open_log(self, session: Any) -> PostgresLog:
         """Return the log of a session that this service created or returned."""
         known = handle_of(session)

@@ -69,6 +69,7 @@ LIST = f"""
 SELECT number, step, update_time, writer, state::text, {_SHARED}, user_id, id FROM adk_nb_sessions AS session
 WHERE app_name = :app_name AND (CAST(:user_id AS text) IS NULL OR user_id = :user_id) ORDER BY update_time, number
 """
+APPS = "SELECT DISTINCT app_name FROM adk_nb_sessions ORDER BY app_name"
 DELETE = f"DELETE FROM adk_nb_sessions WHERE {_ONE}"
 STATE = "SELECT state::text FROM adk_nb_sessions WHERE number = :session"
 USER_STATE = "SELECT state::text FROM adk_nb_user_states WHERE app_name = :app_name AND user_id = :user_id"
