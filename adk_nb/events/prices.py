@@ -155,9 +155,10 @@ def _sizes(model: str) -> list[int] | None:
 @functools.lru_cache(4_096)
 def _price_at(model: str, above: int) -> Price | None:
     """Return a model's price for prompts from this size to where the next one begins; asking each time takes 0.2 ms."""
-    calc_price, usage_type = _genai_prices() or (None, None)
-    if calc_price is None:
+    calc = _genai_prices()
+    if calc is None:
         return None
+    calc_price, usage_type = calc
 
     def rate(prompt: int, output: int = 0, cached: int = 0) -> Any:
         used = usage_type(input_tokens=prompt, output_tokens=output, cache_read_tokens=cached)

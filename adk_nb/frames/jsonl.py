@@ -11,7 +11,7 @@ import gzip
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from pydantic_core import from_json, to_json
 
@@ -83,7 +83,7 @@ def sessions_in(path: str) -> Iterator[StoredSession]:
 def _session(held: dict[str, Any]) -> tuple[StoredSession, list[Event], list[NodeRun]]:
     events: list[Event] = []
     records: list[NodeRun] = []
-    named = {name: held.get(name) for name in FIELDS}
+    named: dict[str, Any] = {name: held.get(name) for name in FIELDS}
     state = unpack_each(held.get("state") or {})
     return (
         StoredSession(**named, state=state, read_events=lambda: events, read_records=lambda: records),
@@ -108,4 +108,6 @@ def _parsed(line: str, number: int, path: str) -> tuple[str, dict[str, Any]]:
 
 
 def _open(place: Path, mode: str, is_packed: bool) -> IO[Any]:
-    return gzip.open(place, mode, encoding="utf-8") if is_packed else place.open(mode, encoding="utf-8")
+    if is_packed:
+        return cast("IO[Any]", gzip.open(place, mode, encoding="utf-8"))
+    return place.open(mode, encoding="utf-8")

@@ -34,7 +34,7 @@ def sessions_in(path: str, wanted: Where) -> Iterator[StoredSession]:
     with contextlib.closing(_open(path)) as file:
         reader = _Reader(file, path)
         for row in reader.sessions():
-            if wanted.wants_session(*row[:3], _epoch(row[5])):
+            if wanted.wants_session(row[0], row[1], row[2], _epoch(row[5])):
                 yield reader.session(row)
 
 
@@ -78,7 +78,9 @@ class _Reader:
         key = row[:3]
         has_steps = self._layout == _WITH_RECORDS
         return StoredSession(
-            *key,
+            app=row[0],
+            user=row[1],
+            id=row[2],
             state={**unpack_each(_json(row[3])), **self._shared(key)},
             created_at=_epoch(row[4]),
             updated_at=_epoch(row[5]),

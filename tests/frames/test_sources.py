@@ -167,7 +167,13 @@ def test_sessions_of_google_adk_are_read_and_not_touched(kind: str, tmp_path: Pa
 
 def test_live_events_of_google_adk_are_read() -> None:
     """A list of google-adk's event objects gives the rows that the same events of ours give."""
-    said = {"author": "wf", "invocation_id": "e", "node_path": "wf@1/a@1", "output": {"n": [1]}, "route": "x"}
+    said: dict[str, Any] = {
+        "author": "wf",
+        "invocation_id": "e",
+        "node_path": "wf@1/a@1",
+        "output": {"n": [1]},
+        "route": "x",
+    }
     theirs, ours = events_frame([adk_events.Event(**said)]), events_frame([Event(**said)])
     names = ["node", "path", "kind", "output", "route", "author", "invocation"]
     assert theirs[names].equals(ours[names])
