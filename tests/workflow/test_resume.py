@@ -3,7 +3,7 @@
 Graphs are drawn at random (`random_graphs`), cut at each event and at each write in each kind of store (`cuts`), and
 compared with the uncut run (`promises`). A longer run than CI's prints how much it tried:
 
-    ADK_NB_TEST_EXAMPLES=250 python -m pytest tests/workflow/test_resume.py
+    ADK_NB_TEST_EXAMPLES=250 python -m pytest -o faulthandler_timeout=0 tests/workflow/test_resume.py
 """
 
 from __future__ import annotations
