@@ -65,6 +65,8 @@ class LlmAgent(BaseAgent):
         ({'result': 3}, 'It is 3.')
     """
 
+    keeps_checkpoints: ClassVar[bool] = True
+
     _default_model: ClassVar[str | BaseLlm] = DEFAULT_MODEL
     _fixed_fields: ClassVar[frozenset[str]] = BaseAgent._fixed_fields | {"mode"}
     _wrapped: dict[int, tuple[Any, BaseTool]] = PrivateAttr(default_factory=dict)
