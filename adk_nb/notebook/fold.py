@@ -8,33 +8,29 @@ their path below the root (`inner/a`), as in a drawn graph.
 from __future__ import annotations
 
 import itertools
-from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from adk_nb.events.event import Event
 from adk_nb.events.paths import node_names, parent_path
+from adk_nb.events.prices import Price, cost_of_event
 from adk_nb.events.questions import Asked, questions_in
 from adk_nb.events.record import NodeRun, Question
 from adk_nb.frames.notes import Notes
-from adk_nb.frames.plain import glance, plain
-from adk_nb.frames.reading import Usage, answers_in, kind_of, label_of, usage_of, what_of
+from adk_nb.frames.plain import plain
+from adk_nb.frames.reading import Usage, answers_in, kind_of, label_of, usage_of
+from adk_nb.notebook.event_rows import ROWS_KEPT, EventRows, Row
 from adk_nb.notebook.fitting import shorten
 from adk_nb.notebook.node_tally import ACTIVE, NodeTally, SeenRun
 from adk_nb.notebook.question_list import QuestionList
 from adk_nb.notebook.shown_values import TEXT_LIMIT, result_of
+from adk_nb.notebook.spans import SpanList
 from adk_nb.workflow.description import EdgeDescription, GraphDescription
 from adk_nb.workflow.nodes import START_NAME
 
-ROWS_KEPT = 1_000
-"""Event rows that a snapshot holds; the newest ones. All events are in `Run.events`."""
-WHAT_LIMIT = 180
 WARNINGS_SHOWN = 20
 
 _IDLE = ("waiting", "completed", "incomplete", "failed", "cancelled", "stopped")
-
-Row = list[Any]
-"""One line of the event table: number, seconds since the first event, node, kind, what, tokens, is it data, place."""
 
 
 class RunFold:
@@ -62,10 +58,13 @@ class RunFold:
         name: str = "",
         run_id: str = "",
         session_id: str = "",
+        prices: Mapping[str, Price] | None = None,
     ) -> None:
         self.seq = 0
+        self.money: float | None = 0.0
         self.usage = Usage()
         self.events_seen = 0
+        self._prices = prices
         self._incoming = _edges_by_target(description)
         # A drawing of a single node shows the root itself, a drawing of a workflow only what is below it.
         self._above = 0 if description is not None and description.kind != "workflow" else 1
@@ -80,14 +79,13 @@ class RunFold:
             "busy_s": 0.0,
             "waiting_s": 0.0,
         }
-        self._first_event: float | None = None
         self._latest = 0.0
         self._seen: dict[str, SeenRun] = {}
         self._nodes: dict[str, NodeTally] = {}
         self._taken: dict[tuple[str, str], None] = {}
-        self._rows: deque[Row] = deque(maxlen=ROWS_KEPT)
-        self._row_count = 0
-        self._partial: dict[str, Row] = {}
+        self.rows = EventRows()
+        self._spans = SpanList()
+        self._start_state: Any = {}
         self._questions = QuestionList()
         self._result: dict[str, Any] | None = None
         self._error: dict[str, Any] | None = None
@@ -101,6 +99,7 @@ class RunFold:
         self._new_nodes: dict[str, None] = {}
         self._new_edges: list[tuple[str, str]] = []
         self._new_rows: dict[int, Row] = {}
+        self._new_spans: dict[str, None] = {}
         self._new_questions: dict[str, None] = {}
         self._notes_changed = False
 
@@ -108,6 +107,10 @@ class RunFold:
         """The run has its ids."""
         self._header |= {"run_id": run_id, "session_id": session_id}
         self._changed(header=True)
+
+    def starts_with(self, state: Any) -> None:
+        """The session's state before the run, as plain data."""
+        self._start_state = state
 
     def begin(self, at: float) -> None:
         """A turn starts: the run is busy from here on, and a wait ends."""
@@ -168,9 +171,13 @@ class RunFold:
         seen = self._seen.get(path)
         node = seen.node if seen is not None else self._place(path)
         usage = usage_of(event)
-        self._add_row(event, kind, node, usage)
+        row = self.rows.add(event, kind, node, usage)
+        self._new_rows[row[0]] = row
+        self._changed(header=True)
         if usage is not None:
             self._count_tokens(path, usage)
+            cost = cost_of_event(event, self._prices) if event.usage_metadata is not None else None
+            self.money = None if cost is None or self.money is None else self.money + cost
         if kind == "question":
             for asked in questions_in(event):
                 self._ask(path, at, asked)
@@ -185,7 +192,7 @@ class RunFold:
         seen = self._seen.get(run.path)
         if seen is None:
             seen = self._meet(run.path)
-            self._take_edges(run, seen.node)
+            self._take_edges(run, seen)
         seen.has_record = True
         if run.route is not None:
             seen.route = run.route
@@ -206,6 +213,8 @@ class RunFold:
         if run.questions:
             self._take_questions(run, seen)
         self._set_status(seen, run.status.value)
+        if self._spans.put(run, seen.node, seen.sources):
+            self._new_spans[run.path] = None
         if len(run.notes) > seen.notes:
             for note in run.notes[seen.notes :]:
                 self._notes.add(run.path, run.name, note)
@@ -225,14 +234,15 @@ class RunFold:
         Args:
             rows: How many of the newest event rows to include.
         """
-        first = max(0, len(self._rows) - rows)
         return {
             "seq": self.seq,
             "header": self._header_json(),
             "nodes": {path: node.to_json() for path, node in self._nodes.items()},
             "edges": [list(edge) for edge in self._taken],
-            "rows": [list(row) for index, row in enumerate(self._rows) if index >= first],
-            "row_count": self._row_count,
+            "rows": list(self.rows.newest(rows)),
+            "row_count": self.rows.count,
+            "spans": list(self._spans.to_json(self._spans)),
+            "start_state": self._start_state,
             "questions": self._questions.to_json(self._questions),
             "result": self._result,
             "error": self._error,
@@ -258,9 +268,11 @@ class RunFold:
         if self._new_edges:
             changes["edges"] = [list(edge) for edge in self._new_edges]
         if self._new_rows:
-            oldest = self._row_count - rows
+            oldest = self.rows.count - rows
             changes["rows"] = [list(row) for number, row in self._new_rows.items() if number > oldest]
-            changes["row_count"] = self._row_count
+            changes["row_count"] = self.rows.count
+        if self._new_spans:
+            changes["spans"] = list(self._spans.to_json(self._new_spans))
         if self._new_questions:
             changes["questions"] = self._questions.to_json(self._new_questions)
         if self._outcome_changed:
@@ -294,6 +306,8 @@ class RunFold:
             "waiting_s": round(self._header["waiting_s"], 6),
             "model_calls": usage.model_calls,
             "tokens": usage.tokens,
+            "money": None if not usage.model_calls else self.money,
+            "first_event": self.rows.first_at,
             "events": self.events_seen,
             "open": self._questions.open_count,
         }
@@ -318,31 +332,8 @@ class RunFold:
             return root.status
         if self._questions.open_count:
             return "waiting"
-        last = self._rows[-1] if self._rows else None
+        last = self.rows.last
         return "failed" if last is not None and last[3] == "error" else "completed"
-
-    def _add_row(self, event: Event, kind: str, node: str, usage: Usage | None) -> None:
-        if self._first_event is None:
-            self._first_event = event.timestamp
-        path = event.node_info.path
-        row = self._partial.get(path) if path else None
-        what, is_data = what_of(event, kind, WHAT_LIMIT)
-        if row is None:
-            self._row_count += 1
-            row = [self._row_count, 0.0, "", "", "", None, False, ""]
-            self._rows.append(row)
-        elif kind == "partial":
-            what = glance(row[4] + what, WHAT_LIMIT) if len(row[4]) < WHAT_LIMIT else row[4]
-        if kind == "partial" and path:
-            self._partial[path] = row
-        else:
-            self._partial.pop(path, None)
-        row[1] = round(max(0.0, event.timestamp - self._first_event), 4)
-        row[2] = event.node_info.name or event.author
-        row[3] = f"route {label_of(event.actions.route)}" if kind == "route" else kind
-        row[4:] = [what, usage.tokens if usage and usage.tokens else None, is_data, node]
-        self._new_rows[row[0]] = row
-        self._changed(header=True)
 
     def _count_tokens(self, path: str, usage: Usage) -> None:
         self.usage.add(usage)
@@ -388,29 +379,37 @@ class RunFold:
             self._set_status(seen, "failed")
         else:
             self._set_status(seen, "waiting" if kind == "question" else "completed")
+        self._see(path, node, seen.status, event.timestamp)
         self._node_changed(node)
-        self._meet_parents(path)
+        self._meet_parents(path, event.timestamp)
 
-    def _meet_parents(self, path: str) -> None:
+    def _see(self, path: str, node: str, status: str, at: float) -> None:
+        self._spans.see(path, node, status, at)
+        if path in self._spans:
+            self._new_spans[path] = None
+
+    def _meet_parents(self, path: str, at: float) -> None:
         above = parent_path(path)
         while above and above not in self._seen:
+            self._see(above, self._place(above), "running", at)
             seen = self._meet(above)
             self._guess_edge(above, seen.node)
             self._set_status(seen, "running")
             self._node_changed(seen.node)
             above = parent_path(above)
 
-    def _take_edges(self, run: NodeRun, target: str) -> None:
+    def _take_edges(self, run: NodeRun, seen: SeenRun) -> None:
+        target = seen.node
         known = [self._seen.get(source) for source in run.sources]
         sources = [
-            seen.node if seen is not None else self._place(source)
-            for seen, source in zip(known, run.sources, strict=True)
+            one.node if one is not None else self._place(source) for one, source in zip(known, run.sources, strict=True)
         ]
         if not sources and target in self._incoming:
             # Nothing handed over to it: it is the first in its graph, or was started by the run that it is below.
             above = self._place(parent_path(run.path))
             first = [source for source, edge in self._incoming[target] if edge.source == START_NAME or source == above]
             sources = first[:1]
+        seen.sources = tuple(sources)
         for source in sources:
             self._take_edge(source, target)
 
@@ -470,7 +469,7 @@ def fold_history(
     events: Iterable[Event],
     runs: Iterable[NodeRun] = (),
     description: GraphDescription | None = None,
-    **names: str,
+    **names: Any,
 ) -> RunFold:
     """Return the fold of a run that is over or paused, from what a store kept of it.
 

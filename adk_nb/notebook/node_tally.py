@@ -18,6 +18,8 @@ class SeenRun:
     seconds: float = 0.0
     failures: int = 0
     route: Any = None
+    sources: tuple[str, ...] = ()
+    """Where the runs before it stand in the drawing."""
     questions: list[str] = field(default_factory=list)
     """Keys of the questions that its record holds, and how many of those, from the front, are known as answered."""
     answered: int = 0

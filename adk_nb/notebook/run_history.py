@@ -12,6 +12,8 @@ from adk_nb.events.paths import last_segment, node_names, parent_path
 from adk_nb.events.record import NodeRun, Status
 from adk_nb.events.tool_confirmation import CONFIRMATION_SCHEMA
 from adk_nb.frames.notes import Notes, sentence
+from adk_nb.notebook import settings
+from adk_nb.notebook.event_details import state_at_start
 from adk_nb.notebook.fold import RunFold
 from adk_nb.notebook.messages import spoken
 from adk_nb.notebook.tracebacks import full_traceback, short_traceback
@@ -88,6 +90,7 @@ class RunHistory:
         status: Where the run stands.
         exception: What it failed with.
         state: The session's state as this run knows it.
+        start_state: The session's state before it.
         events: Everything written to the session by this run, pieces of streamed messages included.
         records: Its node runs by path, in the order of their creation.
     """
@@ -100,6 +103,7 @@ class RunHistory:
         self.status = "running"
         self.exception: BaseException | None = None
         self.state: dict[str, Any] = {}
+        self.start_state: dict[str, Any] = {}
         self.events: list[Event] = []
         self.records: dict[str, NodeRun] = {}
         self._root: NodeRun | None = None
@@ -280,7 +284,11 @@ class RunHistory:
         """What views show, up to date as of the last `catch_up`."""
         if self._fold is None:
             self._fold = RunFold(
-                self.description, name=self.name, run_id=self.invocation_id, session_id=self.session_id
+                self.description,
+                name=self.name,
+                run_id=self.invocation_id,
+                session_id=self.session_id,
+                prices=settings.prices(),
             )
             self._unfolded = dict(self.records)
             for warning in self._warned:
@@ -298,6 +306,8 @@ class RunHistory:
         for record in self._unfolded.values():
             fold.run(record)
         self._unfolded.clear()
+        if self._folded == 0 and self.start_state:
+            fold.starts_with(state_at_start(self.start_state))
         for event in self.events[self._folded :]:
             fold.event(event)
         self._folded = len(self.events)

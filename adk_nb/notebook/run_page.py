@@ -13,11 +13,13 @@ import json
 import re
 import time
 import uuid
+import zlib
 from typing import Any
 
 from adk_nb.frames.notes import sentence
 from adk_nb.frames.plain import glance, one_line, readable
 from adk_nb.notebook.assets import script, style_sheet
+from adk_nb.notebook.event_rows import EventRows
 from adk_nb.notebook.graph_text import graph_text
 from adk_nb.notebook.graph_view import RunMarks, draw_graph
 from adk_nb.notebook.layout import LayoutError
@@ -30,6 +32,10 @@ STYLES = ("theme", "graph", "run_view")
 """The style sheets of a run's view."""
 STATIC_ROWS = 100
 """Event rows in the HTML that is read without scripts; the newest ones."""
+DETAILS_ROOM = 2_000_000
+"""Characters of events that a page holds whole, before they are compressed."""
+PACKED_LIMIT = 150_000
+"""Characters that a page spends on the snapshot inside it."""
 STATUS_WORDS = {"waiting": "waiting for you", "stopped": "stopped at a limit"}
 
 Snapshot = dict[str, Any]
@@ -64,17 +70,39 @@ def fragment(key: str, snapshot: Snapshot, description: GraphDescription | None,
         description: The graph; `None` draws none.
         theme: `light` or `dark`; empty follows the page.
     """
-    data = readable(json.dumps(snapshot, ensure_ascii=False, separators=(",", ":")))
-    # `</script>` and `<!--` would end or open something inside a script element, whatever they stand in.
-    safe = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     styles = json.dumps(style_sheet(*STYLES)).replace("<", "\\u003c")
     copy = uuid.uuid4().hex[:8]
     forced = f' data-adknb-theme="{html.escape(theme)}"' if theme else ""
     return (
         f'<div class="adknb adknb-run" data-adknb-run="{key}" data-adknb-copy="{copy}"{forced}>'
         f"{_static(snapshot, description)}</div>"
-        f'<script type="module">{script("run/main")}\nmountCopies("{key}", "{copy}", {safe}, {styles});</script>'
+        f'<script type="module">{script("run/main")}\nmountCopies("{key}", "{copy}", "{packed(snapshot)}", {styles});'
+        "</script>"
     )
+
+
+def packed(snapshot: Snapshot) -> str:
+    """Return a snapshot as text that is safe anywhere in a page: JSON, compressed, in base64."""
+    data = readable(json.dumps(snapshot, ensure_ascii=False, separators=(",", ":")))
+    return base64.b64encode(zlib.compress(data.encode("utf-8", "replace"), 6)).decode("ascii")
+
+
+def with_details(snapshot: Snapshot, rows: EventRows) -> Snapshot:
+    """Add the events behind the rows to a snapshot, the newest first, up to a size that a saved notebook can bear."""
+    room = DETAILS_ROOM
+    while True:
+        details: dict[int, Any] = {}
+        left = room
+        for row in reversed(snapshot["rows"]):
+            found = rows.details([row[0]])
+            left -= len(json.dumps(found, ensure_ascii=False))
+            if left < 0:
+                break
+            details |= found
+        whole = {**snapshot, "details": details}
+        if not details or len(packed(whole)) <= PACKED_LIMIT:
+            return whole
+        room //= 2
 
 
 def _static(snapshot: Snapshot, description: GraphDescription | None) -> str:
@@ -150,7 +178,7 @@ def _static_rows(snapshot: Snapshot) -> str:
     body = "".join(
         f"<tr><td>{number}</td><td>{seconds:.2f}</td><td {left}>{_e(node)}</td><td {left}>{_e(kind)}</td>"
         f"<td {left}>{_e(what)}</td><td>{'' if tokens is None else f'{tokens:,}'}</td></tr>"
-        for number, seconds, node, kind, what, tokens, _, _ in rows
+        for number, seconds, node, kind, what, tokens, *_ in rows
     )
     head = "".join(f"<th {left}>{name}</th>" for name in ("#", "s", "node", "kind", "what", "tokens"))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -28,11 +28,12 @@ import anywidget
 import traitlets
 from IPython.display import display, update_display
 
+from adk_nb.models.secrets import without_secrets
 from adk_nb.notebook.assets import page, script, style_sheet
 from adk_nb.notebook.fold import RunFold
 from adk_nb.notebook.forms import answer_in
 from adk_nb.notebook.front_end import FrontEnd, cell_count, front_end
-from adk_nb.notebook.run_page import STYLES, as_text, fragment, picture
+from adk_nb.notebook.run_page import STYLES, as_text, fragment, picture, with_details
 from adk_nb.notebook.settings import theme
 
 if TYPE_CHECKING:
@@ -44,6 +45,11 @@ BATCH_S = 0.125
 """Seconds between two messages to the page."""
 BATCH_ROWS = 500
 PAGE_ROWS = 500
+"""Rows in what a live view starts from; it asks for the ones before."""
+SAVED_ROWS = 2_000
+"""Rows in a saved copy."""
+MESSAGE_ROWS = 2_000
+MESSAGE_DETAILS = 200
 
 
 class RunLink(anywidget.AnyWidget):
@@ -170,7 +176,8 @@ class RunView:
 
     def _fragment(self) -> str:
         self._history.catch_up()
-        return fragment(self._key, self.fold.snapshot(PAGE_ROWS), self._history.description, theme())
+        snapshot = with_details(without_secrets(self.fold.snapshot(SAVED_ROWS)), self.fold.rows)
+        return fragment(self._key, snapshot, self._history.description, theme())
 
     def _bundle(self) -> tuple[dict[str, Any], dict[str, Any]]:
         data: dict[str, Any] = {"text/plain": self.text(), "text/html": self._fragment()}
@@ -178,6 +185,11 @@ class RunView:
             return data, {}
         widget, metadata = self._link._repr_mimebundle_() or ({}, {})
         return {**widget, **data}, metadata
+
+    def _base(self) -> dict[str, Any]:
+        # A widget's state may be saved with the notebook.
+        snapshot: dict[str, Any] = without_secrets(self.fold.snapshot(PAGE_ROWS))
+        return snapshot
 
     def _open(self) -> None:
         if self._link is not None:
@@ -190,7 +202,7 @@ class RunView:
             _css=css,
             _key=self._key,
             graph=graph,
-            base=self.fold.snapshot(PAGE_ROWS),
+            base=self._base(),
             now=time.time(),
         )
         self._link.on_msg(self._on_message)
@@ -227,7 +239,7 @@ class RunView:
         if self._link is not None:
             with self._link.hold_sync():
                 self._link.now = time.time()
-                self._link.base = self.fold.snapshot(PAGE_ROWS)
+                self._link.base = self._base()
 
     def _on_message(self, _link: object, content: Any, _buffers: object) -> None:
         # On ipykernel 7.0 to 7.3 this arrives on another thread than the run's loop.
@@ -240,6 +252,12 @@ class RunView:
         if kind == "snapshot" and self._link is not None:
             self._flush()
             self._link.send({"kind": "snapshot", "snapshot": self.fold.snapshot(PAGE_ROWS), "now": time.time()})
+        elif kind == "rows" and self._link is not None:
+            rows = list(self.fold.rows.newest(MESSAGE_ROWS, before=int(content["before"])))
+            self._link.send({"kind": "rows", "rows": rows})
+        elif kind == "details" and self._link is not None:
+            numbers = [int(number) for number in content["numbers"][:MESSAGE_DETAILS]]
+            self._link.send({"kind": "details", "details": self.fold.rows.details(numbers)})
         elif kind == "stop":
             self._work.cancel()
         elif kind == "answer":

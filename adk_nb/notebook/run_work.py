@@ -315,6 +315,7 @@ class RunWork:
         if session is None:
             session = await self._sessions.create_session(**self._key)
         self.history.state = dict(session.state)
+        self.history.start_state = dict(session.state)
 
     async def _read_state(self) -> None:
         session = await self._sessions.get_session(**self._key)

@@ -10,7 +10,8 @@ from google.genai import types
 from adk_nb import events
 from adk_nb.events import Attempt, NodeRun, Question, Status
 from adk_nb.events.request_input import answer_content
-from adk_nb.notebook.fold import ROWS_KEPT, RunFold, fold_history
+from adk_nb.notebook.event_rows import ROWS_KEPT
+from adk_nb.notebook.fold import RunFold, fold_history
 from adk_nb.notebook.shown_values import result_of
 from adk_nb.workflow.description import EdgeDescription, GraphDescription, NodeDescription
 
@@ -119,6 +120,8 @@ def test_records_and_events_give_the_view() -> None:
         "waiting_s": 40.0,
         "model_calls": 1,
         "tokens": 412,
+        "money": None,
+        "first_event": 100.0,
         "events": 6,
         "open": 0,
     }

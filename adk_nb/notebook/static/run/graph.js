@@ -1,14 +1,20 @@
 /** The graph: drawn once, then only classes and second lines change. */
 
-import { html, visible } from "./elements.js";
+import { button, html, visible } from "./elements.js";
 import { ago, clock } from "./words.js";
 
-const NODE_STATES = ["pending", "running", "waiting", "completed", "failed", "cancelled", "incomplete", "gathering", "stopped"];
+const NODE_STATES = ["retrying", "pending", "running", "waiting", "completed", "failed", "cancelled", "incomplete", "gathering", "stopped"];
+
+/** What an agent calls to move on, which its edges show already. */
+const OWN_TOOLS = /(^$|(^|\/)(transfer_to_agent|adk_\w+)$)/;
 
 export class GraphPane {
   /** @param {?SVGElement} svg @param {string} outline what stands here without a picture */
-  constructor(svg, pick, outline) {
+  constructor(svg, pick, point, outline) {
     this.element = html("div", "adknb-run-graph");
+    this.pick = pick;
+    this.more = html("div", "adknb-run-strays");
+    this.moreKey = "";
     this.nodes = new Map();
     this.edges = [];
     this.isEmpty = !svg && !outline;
@@ -16,13 +22,19 @@ export class GraphPane {
       if (outline) this.element.append(html("pre", "", outline));
       return;
     }
-    this.element.append(svg);
+    this.element.append(svg, this.more);
     for (const group of svg.querySelectorAll("[data-path]")) {
       const detail = [...group.children].find((child) => child.classList.contains("adknb-detail"));
       const box = [...group.children].find((child) => child.classList.contains("adknb-box"));
       this.nodes.set(group.dataset.path, { group, detail, box, own: detail?.textContent });
-      group.addEventListener("click", () => pick(group.dataset.path));
+      group.addEventListener("click", (event) => {
+        event.stopPropagation();
+        pick(group.dataset.path);
+      });
     }
+    svg.addEventListener("pointerover", (event) => point(event.target.closest("[data-path]")?.dataset.path ?? ""));
+    svg.addEventListener("pointerleave", () => point(""));
+    this.makeReachable(svg);
     for (const group of svg.querySelectorAll("[data-source]")) {
       this.edges.push({ group, key: JSON.stringify([group.dataset.source, group.dataset.target]) });
     }
@@ -34,11 +46,64 @@ export class GraphPane {
     this.starts = [...this.nodes.values()].filter(({ group }) => group.classList.contains("adknb-kind-start"));
   }
 
-  draw(state, now) {
+  /** By keyboard: one stop for the picture, arrow keys from node to node, Enter chooses. */
+  makeReachable(svg) {
+    const groups = [...this.nodes.values()].map(({ group }) => group).filter((one) => !one.classList.contains("adknb-kind-start"));
+    svg.setAttribute("role", "group");
+    for (const [index, group] of groups.entries()) {
+      group.setAttribute("tabindex", index ? "-1" : "0");
+      group.setAttribute("role", "button");
+      group.setAttribute("aria-pressed", "false");
+      const name = group.querySelector(":scope > .adknb-name")?.textContent ?? group.dataset.path;
+      group.setAttribute("aria-label", visible(name));
+      group.addEventListener("keydown", (event) => {
+        if (event.target !== group) return;
+        const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+        if (event.key === "Enter" || event.key === " ") this.pick(group.dataset.path);
+        else if (step) {
+          const next = groups[(index + step + groups.length) % groups.length];
+          group.setAttribute("tabindex", "-1");
+          next.setAttribute("tabindex", "0");
+          next.focus();
+        } else return;
+        event.preventDefault();
+        event.stopPropagation();
+      });
+    }
+  }
+
+  /** What runs started that isn't in the picture, under the node that started it. */
+  drawStrays(state) {
+    const groups = new Map();
+    for (const [path, node] of state.nodes) {
+      if (this.nodes.has(path) || OWN_TOOLS.test(path)) continue;
+      const above = path.split("/").slice(0, -1).join("/");
+      groups.set(above, [...(groups.get(above) ?? []), [path, node]]);
+    }
+    const key = JSON.stringify([...groups].map(([above, list]) => [above, list.map(([path, node]) => [path, node.status, node.detail])]));
+    if (key === this.moreKey) return;
+    this.moreKey = key;
+    const lines = [...groups].map(([above, list]) => {
+      const chips = list.slice(0, 60).map(([path, node]) => {
+        const chip = button("", "adknb-run-stray", () => this.pick(path));
+        chip.append(html("b", "", path.split("/").pop()), html("span", "", ` ${node.detail}`));
+        chip.dataset.status = node.status;
+        return chip;
+      });
+      if (list.length > 60) chips.push(html("span", "adknb-run-soft", `and ${list.length - 60} more`));
+      return html("div", "adknb-run-strayline", html("span", "adknb-run-soft", above ? `${above} started` : "also ran"), ...chips);
+    });
+    this.more.replaceChildren(...lines);
+    this.more.hidden = !lines.length;
+  }
+
+  /** @param {Map} [known] nodes that ran at any time: before they do, they have nothing to say */
+  draw(state, now, known = state.nodes) {
+    this.drawStrays(state);
     for (const [path, { group, detail, own, box }] of this.nodes) {
       const node = state.nodes.get(path);
       if (!group.classList.contains("adknb-kind-start")) setState(group, node?.status ?? "pending");
-      if (detail) fitText(detail, (node && nodeDetail(node, now)) || own || "", box);
+      if (detail) fitText(detail, (node && nodeDetail(node, now)) || (known.has(path) ? "" : own) || "", box);
     }
     for (const { group, key } of this.edges) group.classList.toggle("adknb-taken", state.edges.has(key));
     for (const { group } of this.starts ?? []) {
@@ -78,7 +143,14 @@ export class GraphPane {
   }
 
   select(path) {
-    for (const [own, { group }] of this.nodes) group.classList.toggle("adknb-run-chosen", own === path);
+    for (const [own, { group }] of this.nodes) {
+      group.classList.toggle("adknb-run-chosen", own === path);
+      if (group.hasAttribute("aria-pressed")) group.setAttribute("aria-pressed", String(own === path));
+    }
+  }
+
+  pointAt(path) {
+    for (const [own, { group }] of this.nodes) group.classList.toggle("adknb-run-pointed", path !== "" && own === path);
   }
 }
 

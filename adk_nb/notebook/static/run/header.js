@@ -1,7 +1,7 @@
 /** The status line. */
 
 import { button, html, visible } from "./elements.js";
-import { count, duration } from "./words.js";
+import { count, duration, money } from "./words.js";
 
 const STATUS_WORDS = { waiting: "waiting for you", stopped: "stopped at a limit" };
 
@@ -27,6 +27,7 @@ export class Header {
     const calls = [];
     if (header.model_calls) calls.push(count(header.model_calls, "model call"));
     if (header.tokens) calls.push(count(header.tokens, "token"));
+    if (header.money !== null && header.money !== undefined) calls.push(money(header.money));
     this.counts.replaceChildren(...calls.map((text) => html("span", "", text)));
     this.stop.hidden = !isLive || state.lost || !["running", "waiting"].includes(header.status);
   }

@@ -6,7 +6,7 @@ import { html } from "./elements.js";
 export const said = (value) => (typeof value === "string" ? value : spaced(value));
 
 /** JSON indented where it doesn't fit on a line. */
-function prettyJson(value, indent = "") {
+export function prettyJson(value, indent = "") {
   const flat = JSON.stringify(value);
   if (value === null || typeof value !== "object" || indent.length + flat.length <= 56) return spaced(value);
   const inner = `${indent}  `;
@@ -24,7 +24,7 @@ export function exactJson(text) {
 }
 
 /** JSON on one line, with a space after commas and colons. */
-function spaced(value) {
+export function spaced(value) {
   if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   return `{${Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}: ${spaced(item)}`).join(", ")}}`;

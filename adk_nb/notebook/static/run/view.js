@@ -1,11 +1,18 @@
 /** One run on a page: status line, graph, what is asked and what came of it, tabs. */
 
+import { Calls } from "./calls.js";
 import { html, keepKeys } from "./elements.js";
 import { GraphPane } from "./graph.js";
 import { Header } from "./header.js";
+import { Messages } from "./messages.js";
+import { stateAt } from "./past.js";
+import { Scrubber } from "./scrubber.js";
 import { SidePane, warningView } from "./side.js";
 import { RunState } from "./state.js";
+import { StateTab } from "./state_tab.js";
 import { EventTable } from "./table.js";
+import { Tabs } from "./tabs.js";
+import { Timeline } from "./timeline.js";
 
 export class RunView {
   /**
@@ -18,13 +25,24 @@ export class RunView {
     this.offset = null;
     this.port = null;
     this.header = new Header(() => this.port?.send({ kind: "stop" }));
-    this.graph = new GraphPane(svg, (path) => this.pick(path), outline);
+    const pick = (place) => this.pick(place);
+    const point = (place) => this.point(place);
+    this.graph = new GraphPane(svg, pick, point, outline);
     this.side = new SidePane();
-    this.table = new EventTable((path) => this.graph.select(path));
+    this.scrubber = new Scrubber((moment) => this.showMoment(moment));
+    this.moment = null;
+    this.table = new EventTable((place) => this.graph.select(place), point);
+    this.timeline = new Timeline(pick, point);
+    this.stateTab = new StateTab();
+    this.messages = new Messages();
+    this.calls = new Calls();
+    this.panels = [this.table, this.timeline, this.stateTab, this.messages, this.calls];
+    this.tabs = new Tabs(this.panels, () => this.drawPanel());
     this.notes = html("div", "adknb-run-warnings");
     this.main = html("div", "adknb-run-main", this.graph.element, this.side.element);
     const sheet = styles ? [html("style", "", styles)] : [];
-    root.replaceChildren(...sheet, this.header.element, this.main, this.notes, this.table.tabs, this.table.scroller);
+    const parts = [this.header.element, this.main, this.notes, this.scrubber.element, this.tabs.bar, this.tabs.body];
+    root.replaceChildren(...sheet, ...parts);
     keepKeys(root);
     this.draw();
   }
@@ -54,13 +72,48 @@ export class RunView {
     this.root.dataset.status = state.lost ? "lost" : state.header.status;
     this.header.draw(state, Boolean(this.port));
     this.header.tick(state, this.now());
-    this.graph.draw(state, this.now());
+    this.scrubber.draw(state, this.isSettled || !this.port);
+    this.drawGraph();
     this.side.draw(state, this.port, this.isSettled);
     this.graph.element.hidden = this.graph.isEmpty;
     this.main.hidden = this.graph.element.hidden && this.side.element.hidden;
     this.main.classList.toggle("adknb-run-two", !this.side.element.hidden && !this.graph.element.hidden);
-    this.table.draw(state, rows);
+    this.drawPanel(rows);
     this.drawNotes();
+  }
+
+  drawGraph() {
+    const { state, moment } = this;
+    this.graph.draw(moment ? stateAt(state, moment.time) : state, moment ? null : this.now(), state.nodes);
+  }
+
+  /** Draw the tab in front; the others are drawn when they come to the front. */
+  drawPanel(rows) {
+    const { state } = this;
+    const names = ["Events", "Timeline", "State", "Messages", "Calls"];
+    const changed = this.stateTab.steps(state).length;
+    const numbers = [state.header.events, 0, changed, 0, state.header.model_calls];
+    this.tabs.call(names.map((name, index) => (numbers[index] ? `${name} ${numbers[index].toLocaleString("en")}` : name)));
+    this.tabs.buttons[4].hidden = !state.header.model_calls;
+    this.tabs.panel.draw(state, this.port, this.tabs.panel === this.table ? rows : this.now());
+  }
+
+  /** Show the run as it stood at a moment, with nothing as it is now. */
+  showMoment(moment) {
+    this.moment = moment;
+    const first = this.state.header.first_event ?? 0;
+    for (const panel of this.panels) panel.until = moment && moment.time - first + 0.00006;
+    this.timeline.until = moment && moment.time;
+    this.root.classList.toggle("adknb-run-past", Boolean(moment));
+    this.drawGraph();
+    this.drawPanel();
+    this.graph.select(moment?.place ?? "");
+  }
+
+  /** A node or a row is pointed at: the others that belong to it stand out. */
+  point(place) {
+    this.graph.pointAt(place);
+    this.table.pointAt(place);
   }
 
   drawNotes() {
@@ -72,11 +125,12 @@ export class RunView {
     this.notes.hidden = warnings.length === 0;
   }
 
+  /** A node was chosen: only its rows are shown; chosen again, all are. */
   pick(path) {
-    const name = path.split("/").pop();
-    this.table.filter.value = this.table.filter.value === name ? "" : name;
-    this.table.redraw();
-    this.graph.select(this.table.filter.value ? path : "");
+    const place = this.table.place === path ? null : path;
+    this.table.only(place);
+    this.graph.select(place ?? "");
+    if (this.tabs.panel !== this.table && place !== null) this.tabs.choose(0);
   }
 
   connect(port) {
@@ -98,6 +152,7 @@ export class RunView {
     if (this.isSettled || this.state.lost) return;
     this.header.tick(this.state, this.now());
     this.graph.tick(this.state, this.now());
+    if (this.tabs.panel === this.timeline) this.timeline.draw(this.state, this.port, this.now());
   }
 
   /** @param {{changes: object, now: number}} message */
@@ -113,6 +168,27 @@ export class RunView {
     this.offset = Date.now() / 1000 - now;
     this.state.reset(snapshot);
     this.draw();
+    this.askForRows();
+  }
+
+  takeRows({ rows }) {
+    this.state.takeRows(rows);
+    this.askForRows();
+    this.drawPanel();
+  }
+
+  /** A kernel tells the rows before the newest ones when it is asked. */
+  askForRows() {
+    const before = this.state.missingBefore;
+    if (before !== null && before !== this.askedBefore) {
+      this.askedBefore = before;
+      this.port?.send({ kind: "rows", before });
+    }
+  }
+
+  takeDetails({ details }) {
+    this.state.takeDetails(details);
+    this.drawPanel();
   }
 
   showErrors({ key, errors }) {

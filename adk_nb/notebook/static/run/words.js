@@ -20,3 +20,9 @@ export function ago(seconds) {
 
 export const count = (number, what) => `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 export const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], { hour12: false });
+
+/** US dollars, with as many digits as tell something. */
+export function money(dollars) {
+  const digits = dollars === 0 || dollars >= 1 ? 2 : Math.min(6, Math.max(2, 1 - Math.floor(Math.log10(dollars))));
+  return `$${dollars.toFixed(digits)}`;
+}
