@@ -35,11 +35,21 @@ def said_event(agent: str, response: LlmResponse, event_id: str, *, partial: boo
     )
 
 
+def unusable_event(agent: str, response: LlmResponse, event_id: str) -> Event | None:
+    """Return what is told of an answer that can't be used, before the error: its text, if it was stopped, and usage."""
+    if response.error_code and content_text(response.content):
+        event = said_event(agent, response, event_id)
+        event.error_code, event.error_message = response.error_code, response.error_message
+        return event
+    # The error event that follows is the engine's and has no token counts.
+    return Event(author=agent, **facts(response)) if response.usage_metadata is not None else None
+
+
 def answer_text(agent: LlmAgent, response: LlmResponse, has_tools: bool) -> str:
     """Return what was said without thoughts.
 
     Raises:
-        UnusableAnswerError: the answer says nothing, or calls a tool though there is none.
+        UnusableAnswerError: the answer says nothing, was stopped before its end, or calls a tool though there is none.
     """
     parts = (response.content.parts if response.content else None) or []
     called = [part.function_call.name for part in parts if part.function_call]
@@ -50,7 +60,7 @@ def answer_text(agent: LlmAgent, response: LlmResponse, has_tools: bool) -> str:
             "UNEXPECTED_TOOL_CALL",
         )
     text = content_text(response.content)
-    if response.error_code and not text:
+    if response.error_code and not (text and response.error_code == types.FinishReason.MAX_TOKENS.value):
         raise unusable(agent.name, response)
     has_media = any(part.inline_data or part.file_data for part in parts)
     if not text.strip() and not has_media:

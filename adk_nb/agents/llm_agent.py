@@ -18,7 +18,7 @@ from adk_nb.agents.output_schema import check_schema
 from adk_nb.agents.own_tools import ToolLike, as_tool, check_tools
 from adk_nb.agents.preview import Preview, done_at_once, preview_of
 from adk_nb.agents.sent_shapes import check_shapes
-from adk_nb.agents.settings import check_planner, check_settings, unknown_argument
+from adk_nb.agents.settings import check_arguments, check_planner, check_settings
 from adk_nb.agents.standing import Standing, read_standings
 from adk_nb.agents.talk import Talk
 from adk_nb.agents.transfer import converses
@@ -104,6 +104,8 @@ class LlmAgent(BaseAgent):
     its input unless `default` is given on purpose."""
     planner: Any = None
     """Lets the model plan before it acts: a `BuiltInPlanner`, a `PlanReActPlanner`, or one of your own."""
+    code_executor: None = None
+    """Only `None`: code that a model writes isn't executed. Let a function in `tools` do what it would compute."""
     output_key: str | None = None
     """State key under which each reply is kept as well."""
     on_tool_error: Literal["raise", "tell_model"] = "raise"
@@ -126,11 +128,8 @@ class LlmAgent(BaseAgent):
     @model_validator(mode="before")
     @classmethod
     def _explain_unknown(cls, data: Any) -> Any:
-        if not isinstance(data, dict):
-            return data
-        for name in data:
-            if name not in cls.model_fields:
-                raise ConfigurationError(unknown_argument(cls.__name__, name, list(cls.model_fields)))
+        if isinstance(data, dict):
+            check_arguments(cls.__name__, data, cls.model_fields)
         return data
 
     @field_validator("generate_content_config")

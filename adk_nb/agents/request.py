@@ -126,8 +126,17 @@ def as_planned(agent: LlmAgent, ctx: Context, response: LlmResponse) -> LlmRespo
 def settings_of(agent: LlmAgent, run_config: RunConfig) -> types.GenerateContentConfig:
     """Return the settings of one request, for changing: the agent's own, signed with its name and the call's labels."""
     config = copy_settings(agent.generate_content_config or types.GenerateContentConfig())
+    if run_config.http_options is not None:
+        config.http_options = _with_options(run_config.http_options, config.http_options)
     config.labels = {**(config.labels or {}), **(run_config.labels or {}), AGENT_LABEL: agent.name}
     return config
+
+
+def _with_options(given: types.HttpOptions, own: types.HttpOptions | None) -> types.HttpOptions:
+    """Return an agent's options, and where it says nothing, those of the call; headers of both go together."""
+    ours, theirs = (own.model_dump(exclude_none=True) if own else {}), given.model_dump(exclude_none=True)
+    headers = {**theirs.get("headers", {}), **ours.get("headers", {})}
+    return types.HttpOptions.model_validate({**theirs, **ours, **({"headers": headers} if headers else {})})
 
 
 def reader_of(agent: LlmAgent, ctx: Context, *, keeps_ids: bool = False) -> Reader:

@@ -56,7 +56,24 @@ def check_planner(agent: str, planner: Any, config: types.GenerateContentConfig 
         )
 
 
-def unknown_argument(agent_class: str, name: str, allowed: Iterable[str]) -> str:
+def check_arguments(agent_class: str, given: dict[str, Any], allowed: Iterable[str]) -> None:
+    """Refuse arguments that an agent doesn't have, and executors of code.
+
+    Raises:
+        ConfigurationError: the message says what to write instead.
+    """
+    known = list(allowed)
+    for name in given:
+        if name not in known:
+            raise ConfigurationError(_unknown_argument(agent_class, name, known))
+    if given.get("code_executor") is not None:
+        raise ConfigurationError(
+            f"{agent_class} got the code_executor {given['code_executor']!r:.80}, and code that a model writes isn't "
+            f"executed here: leave it out, and give the agent a function in tools= that does the work."
+        )
+
+
+def _unknown_argument(agent_class: str, name: str, allowed: Iterable[str]) -> str:
     """Return what to say of an argument that an agent doesn't have."""
     if name in _OWN_FIELDS:
         return f"{agent_class} has no argument {name!r}: give {_OWN_FIELDS[name]}= instead."

@@ -128,8 +128,8 @@ class Standing:
             self._take_message(event)
 
     def _take_own(self, event: Event) -> None:
-        if event.content is None or not event.content.parts:
-            return  # an error, token counts, or state alone
+        if event.error_code or event.content is None or not event.content.parts:
+            return  # an error, with what was said until then, token counts, or state alone
         self.own.append(event)
         self.has_news = False
         calls = event.get_function_calls()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
-from adk_nb.agents.answer import answer_text, answer_value, facts, said_event
+from adk_nb.agents.answer import answer_text, answer_value, said_event, unusable_event
 from adk_nb.agents.asking import new_call_id, question_events
 from adk_nb.agents.function_calls import FunctionCalls
 from adk_nb.agents.model_call import ModelCall
@@ -113,9 +113,9 @@ class Talk:
             text = answer_text(self._agent, whole, bool(tools))
             value = answer_value(self._agent, whole, text)
         except UnusableAnswerError:
-            if whole.usage_metadata is not None:
-                # The error event that follows is the engine's and has no token counts.
-                yield Event(author=self._agent.name, **facts(whole))
+            told = unusable_event(agent.name, whole, event_id)
+            if told is not None:
+                yield told
             raise
         yield self.answer(whole, event_id, text, value)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import enum
+import os
 from collections.abc import Mapping
 from typing import Any
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field
 
+from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import Event
 from adk_nb.events.get_session_config import GetSessionConfig
 from adk_nb.events.prices import Price
@@ -31,6 +33,24 @@ class StreamingMode(enum.Enum):
     SSE = "sse"
 
 
+MAX_LLM_CALLS = 500
+"""Model calls in one call of the runner, where neither a `RunConfig` nor the environment says something else."""
+_LIMIT_VARIABLE = "ADK_MAX_LLM_CALLS"
+
+
+def _usual_limit() -> int:
+    said = os.environ.get(_LIMIT_VARIABLE)
+    if not said:
+        return MAX_LLM_CALLS
+    try:
+        return int(said)
+    except ValueError:
+        raise ConfigurationError(
+            f"The environment variable {_LIMIT_VARIABLE} is {said!r:.40}, and must be a whole number: how many model "
+            f"calls a run may make; 0 means no limit."
+        ) from None
+
+
 class RunConfig(BaseModel):
     """Settings of one call of the runner."""
 
@@ -40,6 +60,8 @@ class RunConfig(BaseModel):
     """Merged into `custom_metadata` of every event of the call."""
     get_session_config: GetSessionConfig | None = None
     """Which events the session that nodes and models see is loaded with; what a run goes on with is never limited."""
+    http_options: types.HttpOptions | None = None
+    """Headers, timeout and the like of every model request; an agent's own `http_options` come before them."""
     include_thoughts_from_other_agents: bool = False
     """Agents also read what other agents only thought."""
     labels: dict[str, str] | None = None
@@ -48,8 +70,9 @@ class RunConfig(BaseModel):
     """What the call may use up; `None` means those of `Limits()`."""
     prices: Mapping[str, Price] | None = None
     """Prices of models by name, for `max_cost`; they count before all that is known of a model."""
-    max_llm_calls: int = 500
-    """Model calls allowed in one call of the runner; 0 or less means no limit."""
+    max_llm_calls: int = Field(default_factory=_usual_limit)
+    """Model calls allowed in one call of the runner; 0 or less means no limit. The default is 500, or what the
+    environment variable `ADK_MAX_LLM_CALLS` says."""
     model_input_context: list[types.Content] | None = None
     """Messages that models read before what is to be answered now; they are not stored."""
     streaming_mode: StreamingMode = StreamingMode.NONE

@@ -11,7 +11,11 @@ from pydantic import BaseModel
 
 import adk_nb as adk
 from adk_nb.agents import LlmAgent, RunConfig
+from adk_nb.errors import BlockedAnswerError
+from adk_nb.events import Event
+from adk_nb.events.event import content_text
 from adk_nb.models import LlmResponse
+from adk_nb.runners import InMemoryRunner
 from adk_nb.workflow import RetryConfig, Workflow
 from adk_nb.workflow.run_config import StreamingMode
 from tests.agents.asking import flow, run
@@ -144,6 +148,39 @@ def test_a_block_is_asked_once(answer: Any, code: str, why: str, config: RunConf
     usage = turns.events[-2].usage_metadata
     assert usage is not None
     assert usage.prompt_token_count in (10, 13)
+
+
+@pytest.mark.parametrize("config", STREAMED, ids=["whole", "streamed"])
+def test_an_answer_that_was_stopped_is_no_answer(config: RunConfig | None) -> None:
+    """What was said until a filter stopped it is seen, with the reason, and isn't the output; going on asks anew."""
+    stopped = candidate("half a sen", "SAFETY", safetyRatings=[{"category": "HARM_CATEGORY_HATE_SPEECH"}])
+    script = [either(stopped), either(candidate("whole"))]
+
+    async def main() -> None:
+        agent = LlmAgent(name="a", model=server.gemini())
+        runner = InMemoryRunner(flow(agent))
+        runner.auto_create_session = True
+        where: dict[str, Any] = {"user_id": "u", "session_id": "s", "run_config": config}
+        said = types.Content(role="user", parts=[types.Part(text="hi")])
+        events: list[Event] = []
+        error: Exception | None = None
+        try:
+            async for event in runner.run_async(**where, new_message=said):
+                events.append(event)
+        except BlockedAnswerError as blocked:
+            error = blocked
+        assert "HATE_SPEECH" in str(error)
+        *_, told, failed = events
+        assert (content_text(told.content), told.error_code, told.output) == ("half a sen", "SAFETY", None)
+        assert (failed.content, failed.error_code) == (None, "SAFETY")
+        again = [one async for one in runner.run_async(**where, invocation_id=told.invocation_id)]
+        assert content_text(again[-1].content) == "whole"
+        root = await runner.root_run(user_id="u", session_id="s")
+        assert root is not None
+        assert (root.status, root.output) == ("completed", "whole")
+
+    with serving(*script) as server:
+        asyncio.run(main())
 
 
 def test_a_block_can_be_answered_otherwise() -> None:
