@@ -33,6 +33,7 @@ CHAPTERS = (
     "agents",
     "calls",
     "delegation",
+    "models",
     "trees",
     "callbacks",
     "workers",

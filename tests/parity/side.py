@@ -30,7 +30,7 @@ HOMES = {
     "events.event": ["NodeInfo"],
     "memory": ["InMemoryMemoryService"],
     "memory.memory_entry": ["MemoryEntry"],
-    "models": ["BaseLlm", "LlmResponse"],
+    "models": ["BaseLlm", "Gemini", "LlmRequest", "LlmResponse"],
     "planners": ["PlanReActPlanner"],
     "plugins.base_plugin": ["BasePlugin"],
     "runners": ["InMemoryRunner"],

@@ -11,6 +11,7 @@ from tests.parity.differences.delegation import DELEGATION
 from tests.parity.differences.difference import Difference
 from tests.parity.differences.graphs import WRITTEN
 from tests.parity.differences.known_bugs import KNOWN_BUGS
+from tests.parity.differences.models import MODELS
 from tests.parity.differences.questions import QUESTIONS
 from tests.parity.differences.requests import REQUESTS
 from tests.parity.differences.runner import RUNNER
@@ -30,6 +31,7 @@ ON_PURPOSE: list[Difference] = [
     *TREES,
     *REQUESTS,
     *DELEGATION,
+    *MODELS,
 ]
 
 __all__ = ["KNOWN_BUGS", "ON_PURPOSE", "Difference", "lines_by_scenario"]
