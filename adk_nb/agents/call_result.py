@@ -77,13 +77,19 @@ def read_result(value: Any, where: str) -> tuple[dict[str, Any], list[dict[str, 
     """
     media: list[dict[str, Any]] = []
     if isinstance(value, dict):
-        value = {key: one for key, one in value.items() if not _take_media(one, media)}
+        value = {key: _as_set(one) for key, one in value.items() if not _take_media(one, media)}
     elif isinstance(value, (list, tuple)):
-        value = [one for one in value if not _take_media(one, media)]
+        value = [_as_set(one) for one in value if not _take_media(one, media)]
     elif _take_media(value, media):
         value = {}
-    plain = pydantic_core.to_jsonable_python(snapshot(value, where), bytes_mode="base64")
+    plain = pydantic_core.to_jsonable_python(snapshot(_as_set(value), where), bytes_mode="base64")
     return (plain if isinstance(plain, dict) else {"result": plain}), media
+
+
+def _as_set(value: Any) -> Any:
+    """Return a message or a part of one as what was set in it, any other value as it is."""
+    is_message = isinstance(value, (types.Part, types.Content))
+    return value.model_dump(mode="json", exclude_none=True) if is_message else value
 
 
 def _take_media(value: Any, media: list[dict[str, Any]]) -> bool:

@@ -15,7 +15,7 @@ from adk_nb.agents.finish_task import DONE, MAX_TRIES, FinishTaskTool
 from adk_nb.agents.request import Target
 from adk_nb.agents.standing import MadeCall
 from adk_nb.agents.sub_agent_tools import SubAgentTool
-from adk_nb.agents.tool_calls import saved, surrounded
+from adk_nb.agents.tool_calls import approval_hint, saved, surrounded
 from adk_nb.agents.transfer import refusal
 from adk_nb.errors import DynamicNodeFailError, NodeInterruptedError, ToolArgumentsError, one_of
 from adk_nb.events.event import Event, new_id
@@ -163,7 +163,15 @@ class FunctionCalls:
     async def _called(self, made: MadeCall, tool: BaseTool, args: dict[str, Any]) -> CallResult:
         """Call a tool in a run of its own."""
         ctx, answers = self._ctx, made.answers(self._ctx.resume_inputs)
-        node = CallNode.of(self._agent, tool, str(made.call.id), self._confirmation(answers))
+        given = [one for key in answers if isinstance(one := ctx.resume_inputs[key], dict) and "confirmed" in one]
+        confirmations = [ToolConfirmation.from_response_dict(dict(one)) for one in given]
+        node = CallNode.of(
+            self._agent,
+            tool,
+            str(made.call.id),
+            confirmations[-1] if confirmations else None,
+            is_approved=confirmations[0].confirmed if confirmations and _was_to_approve(made) else None,
+        )
         run_id = call_run_id(str(made.call.id), len(answers))
         try:
             kept = await ctx.run_called(node, args, run_id=run_id, branch=self._lane(made))
@@ -240,13 +248,6 @@ class FunctionCalls:
         given = await saved(self._agent, UnknownTool(name=name, description=""), args, self._ctx, error)
         return CallResult(response=given if isinstance(given, dict) else {"error": str(error)})
 
-    def _confirmation(self, answers: list[str]) -> ToolConfirmation | None:
-        for question_id in reversed(answers):
-            answer = self._ctx.resume_inputs[question_id]
-            if isinstance(answer, dict) and "confirmed" in answer:
-                return ToolConfirmation.from_response_dict(dict(answer))
-        return None
-
     def _finish(self, response: Event | None, answered: Sequence[tuple[MadeCall, CallResult]]) -> None:
         """Let the event that tells of the end of the agent's task hand on what came of it."""
         given = [value for _, result in answered for value in result.finished]
@@ -301,6 +302,13 @@ def call_run_id(call_id: str, answers: int = 0) -> str:
     if not name or name.isdigit() or name != call_id:
         name = f"call-{name}"
     return f"{name}-{answers}" if answers else name
+
+
+def _was_to_approve(made: MadeCall) -> bool:
+    """Say whether the first question about a call was whether it may be made, as against one of the tool's own."""
+    asked = next((confirmation for confirmation, _ in made.wanted if confirmation is not None), None)
+    hint = asked.get("hint") if isinstance(asked, dict) else getattr(asked, "hint", None)
+    return hint == approval_hint(str(made.call.name))
 
 
 def _response_part(call: types.FunctionCall, result: CallResult) -> types.Part:

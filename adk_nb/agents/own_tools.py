@@ -12,6 +12,8 @@ from adk_nb.agents.request import Target
 from adk_nb.agents.sub_agent_tools import SubAgentTool
 from adk_nb.agents.transfer import converses
 from adk_nb.errors import ConfigurationError
+from adk_nb.events.credential_request import REQUEST_CREDENTIAL
+from adk_nb.events.tool_confirmation import REQUEST_CONFIRMATION
 from adk_nb.models.llm_request import LlmRequest
 from adk_nb.tools.base_tool import BaseTool
 from adk_nb.tools.base_toolset import BaseToolset
@@ -44,6 +46,11 @@ def check_tools(agent: str, tools: Iterable[ToolLike]) -> None:
             raise ConfigurationError(
                 f"Agent {agent!r} has {tool!r:.80} in tools, which is a {type(tool).__name__}: allowed are functions, "
                 f"tools, toolsets, and nodes that are no agents."
+            )
+        name = getattr(tool, "name", None) or getattr(tool, "__name__", None)
+        if name in (REQUEST_CONFIRMATION, REQUEST_CREDENTIAL):
+            raise ConfigurationError(
+                f"Agent {agent!r} has a tool called {name!r}, by which a person is asked about calls: rename it."
             )
 
 

@@ -66,8 +66,12 @@ class Standing:
         """What it said and did itself."""
         self.texts: list[str] = []
         """What it said beside its calls."""
-        self.has_news = False
+        self._newest: list[MadeCall] = []
+        """The calls that it made last."""
+        self.has_words = False
         """Somebody said something to it since it spoke last."""
+        self.has_news = False
+        """Somebody answered something since it spoke last."""
 
     @property
     def last(self) -> Event | None:
@@ -79,12 +83,16 @@ class Standing:
         """Name of the agent that it handed the conversation to."""
         return None if self.last is None else self.last.actions.transfer_to_agent
 
-    @property
-    def is_over(self) -> bool:
-        """It has handed over, or has finished its task."""
+    def is_over(self, *, is_task: bool) -> bool:
+        """Say whether it has handed over, or has finished its task.
+
+        Args:
+            is_task: It has a task to finish; elsewhere a tool of that name is like any other.
+        """
         if self.last is None:
             return False
-        return self.transfer is not None or any(_ends_task(one) for one in self.last.get_function_responses())
+        ends = is_task and any(_ends_task(one) for one in self.last.get_function_responses())
+        return ends or self.transfer is not None
 
     @property
     def given_response(self) -> Any:
@@ -101,9 +109,11 @@ class Standing:
     def wants_model(self) -> bool:
         """The model is to speak next: nothing was said yet, or a result or an answer came in."""
         last = self.last
-        if last is None or self.has_news:
+        if last is None or self.has_words:
             return True
-        return bool(last.get_function_responses()) and not last.is_final_response()
+        if any(one.is_long_running and not one.responses for one in self._newest):
+            return False  # models refuse a message of which only some calls have a response
+        return self.has_news or (bool(last.get_function_responses()) and not last.is_final_response())
 
     @property
     def unasked(self) -> list[MadeCall]:
@@ -131,7 +141,7 @@ class Standing:
         if event.error_code or event.content is None or not event.content.parts:
             return  # an error, with what was said until then, token counts, or state alone
         self.own.append(event)
-        self.has_news = False
+        self.has_news = self.has_words = False
         calls = event.get_function_calls()
         for response in event.get_function_responses():
             self._take_response(response)
@@ -145,13 +155,16 @@ class Standing:
             self.texts.extend(_texts(event.content))
 
     def _take_calls(self, calls: list[types.FunctionCall], long_running: Collection[str]) -> None:
-        made = [call for call in calls if call.name not in (REQUEST_CONFIRMATION, REQUEST_CREDENTIAL)]
-        if made:
+        # A model may say a question's name, too; only what the agent asked itself waits for a person.
+        asked = [one.name in (REQUEST_CONFIRMATION, REQUEST_CREDENTIAL) and one.id in long_running for one in calls]
+        if not all(asked):
             self.calls = {key: one for key, one in self.calls.items() if one.questions or not one.responses}
-        for call in calls:
+            self._newest = []
+        for call, is_question in zip(calls, asked, strict=True):
             args: dict[str, Any] = call.args or {}
-            if call in made:
-                self.calls[str(call.id)] = MadeCall(call, call.id in long_running)
+            if not is_question:
+                made = self.calls[str(call.id)] = MadeCall(call, call.id in long_running)
+                self._newest.append(made)
                 self.used.add(str(call.id))
                 continue
             about = args.get("functionCallId") or (args.get("originalFunctionCall") or {}).get("id")
@@ -173,7 +186,7 @@ class Standing:
                 self.has_news = True
                 self._take_response(response)
         if not responses and event.content and event.isolation_scope == self._scope and self._scope is not None:
-            self.has_news = True
+            self.has_words = True
 
 
 def read_standings(ctx: Context, events: Iterable[Event]) -> list[Standing]:

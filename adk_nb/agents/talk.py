@@ -53,7 +53,10 @@ class Talk:
     async def events(self) -> AsyncGenerator[Event, None]:
         """Go on until the agent has answered, has handed over, or waits for a person."""
         standing, invocation = self._standing, self._ctx.get_invocation_context()
-        while not (invocation.end_invocation or standing.is_over):
+        is_task = self._agent.mode == "task"
+        begun: set[str] = set()
+        """Calls that were made here and whose results come later."""
+        while not (invocation.end_invocation or standing.is_over(is_task=is_task)):
             given = standing.given_response
             if given is not None:
                 yield self._answer_given(given)
@@ -61,7 +64,8 @@ class Talk:
             for event in self._unasked():
                 yield event
                 standing.take(self._as_stored(event))
-            due = standing.due(self._ctx.resume_inputs)
+            due = [one for one in standing.due(self._ctx.resume_inputs) if str(one.call.id) not in begun]
+            begun |= {str(one.call.id) for one in due if one.is_long_running}
             if not due and not standing.wants_model:
                 return
             if not due:
@@ -136,13 +140,12 @@ class Talk:
         """Return the event in which the model calls tools; calls without an id of their own get one."""
         event = said_event(self._agent.name, response, event_id)
         assert event.content is not None  # it calls
-        long_running, known = set(), self._tools.known
-        used = set(self._standing.used)
+        long_running, known, used = set(), self._tools.known, self._used_ids(event)
         for at, part in enumerate(event.content.parts or ()):
             call = part.function_call
             if call is None:
                 continue
-            if not call.id or call.id in used:  # some providers begin to count anew with each message
+            if not call.id or call.id in used:
                 call = call.model_copy(update={"id": new_call_id()})
                 assert event.content.parts is not None
                 event.content.parts[at] = part.model_copy(update={"function_call": call})
@@ -152,6 +155,13 @@ class Talk:
                 long_running.add(str(call.id))
         event.long_running_tool_ids = long_running or None
         return event
+
+    def _used_ids(self, event: Event) -> set[str]:
+        """Return the ids of earlier calls: some models begin to count anew in each reply."""
+        if not any(call.id for call in event.get_function_calls()):
+            return set()
+        earlier = {str(call.id) for one in self._ctx.session.events for call in one.get_function_calls()}
+        return earlier | self._standing.used
 
     def answer(self, response: LlmResponse, event_id: str, text: str, value: Any) -> Event:
         """Return the event of the agent's answer.

@@ -20,7 +20,9 @@ REJECTED = {"error": "This tool call is rejected."}
 _UNCONFIRMED = {"error": "This tool call requires confirmation: please approve or reject it."}
 
 
-async def call_tool(agent: LlmAgent, tool: BaseTool, args: dict[str, Any], ctx: Context) -> Any:
+async def call_tool(
+    agent: LlmAgent, tool: BaseTool, args: dict[str, Any], ctx: Context, *, is_approved: bool | None = None
+) -> Any:
     """Return what a call gives: the tool's own result, or that of a plugin or callback in its place.
 
     Args:
@@ -28,8 +30,19 @@ async def call_tool(agent: LlmAgent, tool: BaseTool, args: dict[str, Any], ctx: 
         tool: What is called.
         args: The arguments; plugins and callbacks may change them.
         ctx: The context of the call.
+        is_approved: What a person answered when asked whether the call may be made; `None` when nobody was asked.
     """
-    return await surrounded(agent, tool, args, ctx, lambda: _gated(tool, args, ctx))
+    return await surrounded(agent, tool, args, ctx, lambda: _gated(tool, args, ctx, is_approved))
+
+
+def approval_hint(tool: str) -> str:
+    """Return what a person is told who is to approve a call, before the tool itself has any say.
+
+    Example:
+        >>> approval_hint("pay")
+        'Please approve or reject the tool call pay().'
+    """
+    return f"Please approve or reject the tool call {tool}()."
 
 
 async def surrounded(
@@ -85,15 +98,16 @@ async def _own(agent: LlmAgent, hook: str, what: dict[str, Any]) -> Any:
     return await first_answer(getattr(agent, hook), object, what, agent=agent.name, hook=hook, takes_empty=True)
 
 
-async def _gated(tool: BaseTool, args: dict[str, Any], ctx: Context) -> Any:
-    """Call a tool, or ask a person first."""
+async def _gated(tool: BaseTool, args: dict[str, Any], ctx: Context, is_approved: bool | None) -> Any:
+    """Call a tool, or ask a person first; what was refused stays refused, whatever the tool requires by now."""
+    if is_approved is False:
+        return REJECTED
     given = ctx.tool_confirmation
     try:
-        if await tool.check_require_confirmation(args, ctx) is True:
+        if not is_approved and await tool.check_require_confirmation(args, ctx) is True:
             tool.check_arguments(args)
             if given is None:
-                hint = f"Please approve or reject the tool call {tool.name}()."
-                ctx.request_confirmation(hint=hint)
+                ctx.request_confirmation(hint=approval_hint(tool.name))
                 ctx.actions.skip_summarization = True
                 return _UNCONFIRMED
             if not given.confirmed:
