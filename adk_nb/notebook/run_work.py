@@ -186,9 +186,23 @@ class RunWork:
         if self._task is not None and not self._task.done():
             self._task.cancel()
         elif self.history.status == "waiting":
+            if self.history.waits_for_words:
+                self._task = self.loop.create_task(self._give_up(), name=f"adk_nb run {self.history.name}")
+                _alive.add(self._task)
+                self._task.add_done_callback(self._ended)
+                return
             self.history.status = "cancelled"
             self.history.settle()
             self._show_settled()
+
+    async def _give_up(self) -> None:
+        """End a task that has asked something in words, so that the next message of the session isn't its answer."""
+        where = {"user_id": self.user_id, "session_id": self.history.session_id}
+        for event in await self._runner.cancel_async(**where, invocation_id=self.history.invocation_id):
+            self.history.add(event)
+        self.history.status = "cancelled"
+        self.history.settle()
+        self._show_settled()
 
     def view_broke_off(self, error: Exception) -> None:
         """A view could not be shown: the run goes on without it, and says so once."""

@@ -145,3 +145,20 @@ def test_send_goes_on_with_a_task() -> None:
         assert (made.status, made.output) == ("completed", "Booked.")
 
     drive(main())
+
+
+def test_cancel_gives_a_task_up() -> None:
+    """After `cancel` the next message of the session begins anew: it isn't taken for the answer to the task."""
+
+    async def main() -> None:
+        model = ScriptedModel(
+            {"planner": [call("booker", request="a trip"), "Hello again."], "booker": ["Which city?"]}
+        )
+        root = LlmAgent(name="planner", model=model, sub_agents=[LlmAgent(name="booker", mode="task")])
+        made = await run(root, "book", sessions="memory")
+        await made.cancel()
+        assert made.status == "cancelled"
+        after = await made.send("Are you there?")
+        assert (after is made, after.status, after.output) == (False, "completed", "Hello again.")
+
+    drive(main())
