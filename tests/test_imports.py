@@ -31,7 +31,7 @@ LADDER: dict[str, list[str]] = {
     "planners": ["workflow", "models"],
     "agents": ["events", "auth", "workflow", "models", "tools", "planners"],
     "plugins": ["events", "workflow", "models", "agents"],
-    "apps": ["events", "workflow", "plugins"],
+    "apps": ["events", "workflow", "models", "plugins"],
     "frames": ["events", "models.call_log", "workflow.replay"],
     "calculator": [],
     "runners": ["..."],

@@ -13,6 +13,7 @@ from google.genai import types
 from adk_nb.agents.broken_turns import broken_turns
 from adk_nb.agents.pairing import OWN_ID_PREFIX, is_said, paired
 from adk_nb.agents.quoting import PREAMBLE, quoted
+from adk_nb.events.compactions import with_summaries
 from adk_nb.events.credential_request import REQUEST_CREDENTIAL
 from adk_nb.events.event import Event, content_text
 from adk_nb.events.request_input import REQUEST_INPUT
@@ -112,7 +113,8 @@ def contents_for(
 
     First comes what was said before its run, then its input, then what its run has said and got so far. Left out are
     turns that were taken back, other lanes and scopes, the progress of agents that work as tools, questions to people
-    and their answers, and what is only thought. What other agents did is quoted in user messages.
+    and their answers, and what is only thought. What other agents did is quoted in user messages. A summary stands in
+    place of the events that it was written for.
 
     Args:
         reader: Who reads.
@@ -124,7 +126,7 @@ def contents_for(
     seen = visible_events(events)
     callers = {call.id: event.author for event in seen for call in event.get_function_calls() if call.id}
     names = {call.id: str(call.name) for event in seen for call in event.get_function_calls() if call.id}
-    before, own = _heard(reader, seen, callers, names)
+    before, own = _heard(reader, with_summaries(seen, reader.agent), callers, names)
     before = _with_remarks(before, broken_turns(seen, reader.invocation_id))
     lines = _with_input(reader, before, own, newest)
     if include_contents == "none":

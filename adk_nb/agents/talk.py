@@ -94,6 +94,9 @@ class Talk:
     async def _step(self) -> AsyncGenerator[Event, None]:
         """Ask the model, again where it wrote a call of a tool that is none."""
         agent, repairs = self._agent, Repairs(self._agent)
+        shorten = self._ctx.get_invocation_context().shorten
+        if shorten is not None:
+            await shorten(self._ctx.branch, self._ctx.isolation_scope)
         while True:
             request = await self._request()
             repairs.add_to(request)

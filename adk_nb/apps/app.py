@@ -1,4 +1,4 @@
-"""`App`: what a runner runs, under which name, with which plugins."""
+"""`App`: what a runner runs, under which name, with which plugins and summaries."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from adk_nb.apps.base_events_summarizer import BaseEventsSummarizer
+from adk_nb.apps.compaction import EventsCompactionConfig
+from adk_nb.apps.llm_event_summarizer import LlmEventSummarizer
 from adk_nb.errors import ConfigurationError
 from adk_nb.plugins.base_plugin import BasePlugin
 from adk_nb.plugins.plugin_manager import PluginManager
@@ -48,18 +51,6 @@ class ResumabilityConfig(BaseModel):
     have ended (`actions.end_of_agent`)."""
 
 
-class EventsCompactionConfig(BaseModel):
-    """When to replace old events by a summary; no app takes one yet."""
-
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
-
-    summarizer: Any = None
-    compaction_interval: int | None = None
-    overlap_size: int | None = None
-    token_threshold: int | None = None
-    event_retention_size: int | None = None
-
-
 class App(Written):
     """A root agent, workflow or node, with its app's name and plugins; give it to a runner or to `adk_nb.run`.
 
@@ -78,7 +69,7 @@ class App(Written):
     plugins: list[BasePlugin] = Field(default_factory=list)
     """In the order in which they are asked."""
     events_compaction_config: EventsCompactionConfig | None = None
-    """Not there yet, so one is refused."""
+    """When models read a summary in place of older events; `None` means never."""
     context_cache_config: Any = None
     """Not there yet, so one is refused."""
     resumability_config: ResumabilityConfig | None = None
@@ -103,12 +94,24 @@ class App(Written):
             )
         build_root(self.root_agent)
         PluginManager(self.plugins)
-        for option in ("events_compaction_config", "context_cache_config"):
-            if getattr(self, option) is not None:
-                raise ConfigurationError(
-                    f"App {self.name!r} can't have {option}= yet, it would do nothing: leave it out."
-                )
+        if self.context_cache_config is not None:
+            raise ConfigurationError(
+                f"App {self.name!r} can't have context_cache_config= yet, it would do nothing: leave it out."
+            )
+        config = self.events_compaction_config
+        if config is not None and config.summarizer is None and not hasattr(type(self.root_agent), "canonical_model"):
+            raise ConfigurationError(
+                f"App {self.name!r} has events_compaction_config= without a summarizer, and its root has no model that "
+                f"could write summaries: give EventsCompactionConfig(summarizer=LlmEventSummarizer(llm=...), ...)."
+            )
         return self
+
+    def summarizer(self) -> BaseEventsSummarizer | None:
+        """Return who writes the summaries of this app, `None` where there are none."""
+        config = self.events_compaction_config
+        if config is None or config.summarizer is not None:
+            return None if config is None else config.summarizer
+        return LlmEventSummarizer(llm=self.root_agent.canonical_model)
 
     @property
     def is_resumable(self) -> bool:

@@ -205,6 +205,7 @@ class Runner:
                 finally:
                     await turn.stop()
                 await task
+                await turn.summarise()
                 await turn.after_run()
             except GeneratorExit:  # the caller has seen enough
                 await turn.after_run()
@@ -396,7 +397,7 @@ class Runner:
                 run_apart=functools.partial(run_apart, self._beside),
             ),
             plugins=self.plugin_manager if self.plugin_manager.plugins else None,
-            is_resumable=self.app is not None and self.app.is_resumable,
+            app=self.app,
             on_run=on_run,
             load_events=load_events,
             context=self._sessions.context_in(session),

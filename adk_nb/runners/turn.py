@@ -13,10 +13,11 @@ from google.genai import types
 from adk_nb.auth.kept import forget
 from adk_nb.errors import PluginError
 from adk_nb.events.event import Event
-from adk_nb.events.record import Status
+from adk_nb.events.record import ENDED, Status
 from adk_nb.events.state import State
 from adk_nb.events.values import snapshot
 from adk_nb.runners.call import Call, Opening
+from adk_nb.runners.compacting import compacting
 from adk_nb.runners.review import Reviewer
 from adk_nb.runners.sealing import sealing_events
 from adk_nb.workflow.channel import Channel
@@ -25,6 +26,7 @@ from adk_nb.workflow.invocation import InvocationContext
 from adk_nb.workflow.publish import Checks
 
 if TYPE_CHECKING:
+    from adk_nb.apps.app import App
     from adk_nb.plugins.plugin_manager import PluginManager
 
 T = TypeVar("T")
@@ -45,7 +47,7 @@ class Turn:
         invocation: InvocationContext,
         *,
         plugins: PluginManager | None,
-        is_resumable: bool,
+        app: App | None,
         on_run: OnRun | None,
         load_events: Callable[[], Awaitable[list[Event]]],
         context: contextvars.Context,
@@ -57,7 +59,7 @@ class Turn:
             opening: What it begins with.
             invocation: What all nodes share.
             plugins: `None` when there are none.
-            is_resumable: Workflows write events that say where they stand.
+            app: Says how its runs are resumed and what is summarised; `None` for a bare root.
             on_run: Told of each change of a record.
             load_events: Returns all events of the session, whatever the session object was limited to.
             context: What nodes and plugins run in.
@@ -77,8 +79,11 @@ class Turn:
             deliver=self.channel.put,
             on_run=on_run,
             review=self._review if plugins is not None else None,
-            writes_checkpoints=is_resumable,
+            writes_checkpoints=app is not None and app.is_resumable,
         )
+        self._compacting = None if app is None else compacting(app, call, invocation, self._engine.store)
+        if self._compacting is not None:
+            invocation.shorten = self._compacting.shorten
         self._task: asyncio.Task[None] | None = None
         self._watch: asyncio.Task[None] | None = None
         self._is_running_nodes = False
@@ -138,6 +143,11 @@ class Turn:
         """Tell plugins that the call has ended."""
         if self._plugins is not None:
             await self._in_context(self._plugins.run_after_run_callback(invocation_context=self.invocation))
+
+    async def summarise(self) -> None:
+        """Let a summary stand for older events, if the app wants one now."""
+        if self._compacting is not None and self.opening.run.status in ENDED:
+            await self._in_context(self._compacting.after_run())
 
     async def on_error(self, error: Exception) -> None:
         """Tell plugins of the error that the call ends with."""

@@ -69,6 +69,9 @@ class InvocationContext:
         """Set by a callback or tool: what is being said is still said, and no model is asked any more."""
         self.on_abort: Callable[[], object] | None = None
         """Stops the nodes; set by the runner."""
+        self.shorten: Callable[[str | None, str | None], Awaitable[None]] | None = None
+        """Lets a summary stand for what a model would read of a branch and scope, once that is too long; set by the
+        runner of an app that wants it."""
         self.artifact_service = artifact_service
         self.memory_service = memory_service
         self.credential_service = credential_service

@@ -177,9 +177,9 @@ def test_no_place_of_an_event_keeps_a_secret(
 def test_what_holds_no_secret_stays_what_it_is() -> None:
     """Objects without a credential in them aren't touched where an event may hold any."""
     box = Box(inner=[1])
-    event = Event(actions=EventActions(compaction=box, requested_tool_confirmations={"x": box}), go_away=box)
+    event = Event(actions=EventActions(set_model_response=box, requested_tool_confirmations={"x": box}), go_away=box)
     event.seal()
-    assert event.actions.compaction is event.actions.requested_tool_confirmations["x"] is event.go_away is box
+    assert event.actions.set_model_response is event.actions.requested_tool_confirmations["x"] is event.go_away is box
 
 
 def test_people_can_still_dump_a_credential() -> None:

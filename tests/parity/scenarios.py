@@ -45,6 +45,7 @@ CHAPTERS = (
     "apps",
     "stopping",
     "rewind",
+    "compaction",
     "requests",
 )
 

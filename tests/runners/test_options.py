@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from adk_nb.apps import App, ResumabilityConfig
-from adk_nb.apps.app import EventsCompactionConfig, validate_app_name
+from adk_nb.apps.app import validate_app_name
 from adk_nb.errors import ConfigurationError, SessionBusyError
 from adk_nb.events import RequestInput
 from adk_nb.events.get_session_config import GetSessionConfig
@@ -143,10 +143,8 @@ def test_an_app_is_checked_when_it_is_written() -> None:
         App(name="a")
     with pytest.raises(ConfigurationError, match="has no argument 'plugin'"):
         App(name="a", root_agent=echo, plugin=[])  # type: ignore[call-arg]
-    for option, value in (("events_compaction_config", EventsCompactionConfig()), ("context_cache_config", object())):
-        options: dict[str, Any] = {option: value}
-        with pytest.raises(ConfigurationError, match=f"can't have {option}= yet"):
-            App(name="a", root_agent=echo, **options)
+    with pytest.raises(ConfigurationError, match="can't have context_cache_config= yet"):
+        App(name="a", root_agent=echo, context_cache_config=object())
     assert ResumabilityConfig().is_resumable is False
 
 
