@@ -113,7 +113,7 @@ def test_a_summary_every_so_many_turns() -> None:
 
 
 def test_a_summary_once_prompts_are_long() -> None:
-    """Once a prompt has so many tokens all but the newest events are summarised, before a model call or after a turn."""
+    """Once a prompt has so many tokens all but the newest events are summarised, before a call or after a turn."""
 
     async def main() -> None:
         model, summarizer = Echo(), Counting()
