@@ -41,6 +41,8 @@ class CallResult:
     text: str | None = None
     """What the response event says beside the response."""
 
+    calls_apart: list[dict[str, Any]] = field(default_factory=list)
+    """What model calls in sessions of their own used."""
     finished: list[Any] = field(default_factory=list)
     """The result of the agent's task, when the call ended it."""
 
@@ -51,7 +53,10 @@ class CallResult:
 
     def to_record(self) -> dict[str, Any]:
         """Return it as the output of a run."""
-        kept = {name: getattr(self, name) for name in ("response", "media", "state", "actions", "credential", "text")}
+        kept = {
+            name: getattr(self, name)
+            for name in ("response", "media", "state", "actions", "credential", "text", "calls_apart")
+        }
         if self.confirmation is not None:
             kept["confirmation"] = self.confirmation.model_dump()
         return {name: value for name, value in kept.items() if value or name == "response"}
@@ -114,6 +119,7 @@ def result_of(ctx: Context, value: Any, *, tool: str, is_pending: bool, takes_st
     if not is_pending:
         result.response, result.media = read_result(value, f"result of tool {tool!r}")
     result.text = ctx.response_text
+    result.calls_apart = ctx.get_invocation_context().calls_apart.pop(ctx.node_path, [])
     state = ctx.state.take_delta() if takes_state else {}
     result.state = {key: one for key, one in state.items() if not key.startswith(State.TEMP_PREFIX)}
     actions = ctx.take_actions() if ctx.has_actions else None

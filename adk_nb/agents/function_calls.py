@@ -18,6 +18,7 @@ from adk_nb.agents.sub_agent_tools import SubAgentTool
 from adk_nb.agents.tool_calls import approval_hint, saved, surrounded
 from adk_nb.agents.transfer import refusal
 from adk_nb.errors import DynamicNodeFailError, NodeInterruptedError, ToolArgumentsError, one_of
+from adk_nb.events.apart import CALLS_APART
 from adk_nb.events.event import Event, new_id
 from adk_nb.events.tool_confirmation import ToolConfirmation
 from adk_nb.events.values import snapshot
@@ -276,7 +277,9 @@ def response_event(agent: str, answered: Sequence[tuple[MadeCall, CallResult]], 
     if not parts and actions.is_empty:
         return None
     content = types.Content(role="user", parts=parts) if parts else None
-    return Event(id=new_id(), author=agent, content=content, actions=actions)
+    apart = [call for _, one in told for call in one.calls_apart]
+    metadata = {CALLS_APART: apart} if apart else None
+    return Event(id=new_id(), author=agent, content=content, actions=actions, custom_metadata=metadata)
 
 
 class UnknownTool(BaseTool):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from adk_nb.events.apart import place_of_call, with_calls_apart
 from adk_nb.events.event import Event
 from adk_nb.events.paths import last_segment
 from adk_nb.events.prices import Price, cost_of_event
@@ -68,11 +69,11 @@ def calls_frame(
     logged = list(calls)
     known = Counter(_mark_of(call) for call in logged if call.response is not None)
     rows = [_logged_row(call, prices) for call in logged]
-    for event in events:
+    for event in with_calls_apart(events):
         usage = usage_of(event)
         if usage is None:
             continue
-        mark = _mark(event.invocation_id, event.node_info.path, event)
+        mark = _mark(*place_of_call(event), event)
         if known[mark] > 0:
             known[mark] -= 1
         else:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from adk_nb.events.apart import with_calls_apart
 from adk_nb.events.event import Event, content_text
 from adk_nb.events.questions import questions_in
 from adk_nb.events.request_input import unwrap_answer
@@ -65,7 +66,7 @@ def usage_of(event: Event) -> Usage | None:
 def total_usage(events: Iterable[Event]) -> Usage:
     """Return the sum over events."""
     total = Usage()
-    for event in events:
+    for event in with_calls_apart(events):
         one = usage_of(event)
         if one is not None:
             total.add(one)

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from adk_nb.errors import ConfigurationError
+from adk_nb.events.apart import with_calls_apart
 from adk_nb.events.event import Event
 from adk_nb.events.paths import last_segment, parent_path
 from adk_nb.events.prices import AnyPrice, Prices, as_prices, cost_of_event
@@ -59,7 +60,7 @@ class Bill(Usage):
 def bills_of(events: Iterable[Event], prices: Prices = None) -> dict[Key, Bill]:
     """Return what each node run used itself, by invocation and path."""
     bills: dict[Key, Bill] = {}
-    for event in events:
+    for event in with_calls_apart(events):
         usage = usage_of(event)
         if usage is not None:
             bills.setdefault((event.invocation_id, event.node_info.path), Bill()).add_call(event, usage, prices)
@@ -176,7 +177,7 @@ def usage_frame(
             workers = [(run.invocation_id, run.path) for run in runs if run.kind == "parallel"]
             rounds = Rounds(((run.invocation_id, run.path) for run in runs), workers)
         place = {"session": session.id, "user": session.user, "app": session.app}
-        for event in session.events(wanted):
+        for event in with_calls_apart(session.events(wanted)):
             usage = usage_of(event)
             if usage is not None:
                 key = tuple(place[name] if name in place else _group(event, name, rounds) for name in names)

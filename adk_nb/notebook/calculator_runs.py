@@ -7,6 +7,7 @@ from typing import Any
 
 from adk_nb.calculator import Conversation, DesignsFit, MeasuredRun, fit_designs
 from adk_nb.errors import ConfigurationError
+from adk_nb.events.apart import with_calls_apart
 from adk_nb.events.event import Event
 from adk_nb.events.paths import parent_path
 from adk_nb.frames.reading import Usage, usage_of
@@ -37,7 +38,7 @@ class _Reading:
         self._tool_calls = 0
         self._last_called = False
         nodes = set(paths)
-        for event in events:
+        for event in with_calls_apart(events):
             path = event.node_info.path or event.author
             if event.author != "user":
                 nodes.add(path)

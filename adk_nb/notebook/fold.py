@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from adk_nb.events.apart import with_calls_apart
 from adk_nb.events.event import Event
 from adk_nb.events.paths import node_names, parent_path
 from adk_nb.events.prices import Price, cost_of_event
@@ -174,10 +175,12 @@ class RunFold:
         row = self.rows.add(event, kind, node, usage)
         self._new_rows[row[0]] = row
         self._changed(header=True)
-        if usage is not None:
-            self._count_tokens(path, usage)
-            cost = cost_of_event(event, self._prices) if event.usage_metadata is not None else None
-            self.money = None if cost is None or self.money is None else self.money + cost
+        for told in with_calls_apart([event]):
+            used = usage_of(told)
+            if used is not None:
+                self._count_tokens(told.node_info.path, used)
+                cost = cost_of_event(told, self._prices) if told.usage_metadata is not None else None
+                self.money = None if cost is None or self.money is None else self.money + cost
         if kind == "question":
             for asked in questions_in(event):
                 self._ask(path, at, asked)

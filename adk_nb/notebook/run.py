@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from adk_nb import frames
 from adk_nb.apps.app import App
 from adk_nb.errors import ConfigurationError
+from adk_nb.events.apart import place_of_call, with_calls_apart
 from adk_nb.events.event import Event, new_id
 from adk_nb.events.record import NodeRun
 from adk_nb.frames.reading import Usage, total_usage
@@ -192,7 +193,10 @@ class Run:
 
     def calls_frame(self) -> pd.DataFrame:
         """Return its model calls as a DataFrame, one row each, with request and reply; see `frames.calls_frame`."""
-        return frames.calls_frame(call_log.calls(self.invocation_id), self.events, prices=settings.prices())
+        calls = call_log.calls(self.invocation_id)
+        apart = dict.fromkeys(place_of_call(event)[0] for event in with_calls_apart(self.events))
+        calls += [call for one in apart if one and one != self.invocation_id for call in call_log.calls(one)]
+        return frames.calls_frame(calls, self.events, prices=settings.prices())
 
     def start(self, loop: asyncio.AbstractEventLoop) -> Run:
         """Start it on a loop; `run` and `run_sync` do this."""

@@ -9,10 +9,12 @@ from typing import Any
 
 from google.genai import types
 
+from adk_nb.events.apart import call_apart, with_calls_apart
 from adk_nb.events.event import Event
 from adk_nb.events.record import Status
 from adk_nb.events.state import State
 from adk_nb.workflow.context import Context
+from adk_nb.workflow.limits import Allowance
 from adk_nb.workflow.ports import ApartRun
 
 _OWN_PREFIX = "_adk"
@@ -41,7 +43,7 @@ class CallersArtifacts:
 
 
 async def run_apart(
-    make_runner: Callable[[Any, list[Any], Any], Any],
+    make_runner: Callable[[Any, list[Any], Any, Allowance], Any],
     root: Any,
     message: types.Content,
     *,
@@ -51,7 +53,8 @@ async def run_apart(
     """Do what `RunsApart` says.
 
     Args:
-        make_runner: Makes a runner with sessions of its own for a root, plugins and an artifact service.
+        make_runner: Makes a runner with sessions of its own for a root, plugins, an artifact service, and what is left
+            of the caller's limits.
         root: What runs.
         message: What it is told.
         caller: Who asks.
@@ -62,7 +65,7 @@ async def run_apart(
     artifacts = invocation.artifact_service
     if artifacts is not None and not isinstance(artifacts, CallersArtifacts):
         artifacts = CallersArtifacts(artifacts, invocation.session.id)
-    runner = make_runner(root, plugins, artifacts)
+    runner = make_runner(root, plugins, artifacts, invocation.allowance)
     state = {key: value for key, value in caller.state.to_dict().items() if not key.startswith(_OWN_PREFIX)}
     session = await runner.session_service.create_session(
         app_name=invocation.app_name, user_id=invocation.user_id, state=state
@@ -78,6 +81,7 @@ async def run_apart(
     async with contextlib.aclosing(stream) as events:
         async for event in events:
             _take(event, done, caller)
+            _count(event, caller)
     record = await runner.root_run(**where)
     done.output = record.output
     done.questions = [question for _, question in await runner.open_questions(**where)]
@@ -97,3 +101,11 @@ def _take(event: Event, done: ApartRun, caller: Context) -> None:
         caller.actions.artifact_delta.update(event.actions.artifact_delta)
     if event.content is not None and event.content.parts:
         done.content, done.grounding_metadata = event.content, event.grounding_metadata
+
+
+def _count(event: Event, caller: Context) -> None:
+    """Keep for the caller's event what models used."""
+    path = caller.node_path
+    calls = [call for one in with_calls_apart([event]) if (call := call_apart(one, path)) is not None]
+    if calls:
+        caller.get_invocation_context().calls_apart.setdefault(path, []).extend(calls)

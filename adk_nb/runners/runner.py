@@ -30,6 +30,7 @@ from adk_nb.sessions.in_memory_session_service import InMemorySessionService
 from adk_nb.workflow.build import build_root
 from adk_nb.workflow.engine import OnRun
 from adk_nb.workflow.invocation import InvocationContext
+from adk_nb.workflow.limits import Allowance
 from adk_nb.workflow.run_config import RunConfig
 
 
@@ -107,6 +108,8 @@ class Runner:
         self.memory_service = memory_service
         self.credential_service = credential_service
         self.auto_create_session = auto_create_session
+        self._allowance: Allowance | None = None
+        """What is left of the limits of the call inside of which this runner works; `None` for a call of its own."""
 
     def run_async(
         self,
@@ -380,22 +383,25 @@ class Runner:
         async def load_events() -> list[Event]:
             return list((await self._load(session.user_id, session.id)).events)
 
+        invocation = InvocationContext(
+            invocation_id=opening.run.invocation_id,
+            session=session,
+            root=self.agent,
+            user_content=opening.message,
+            run_config=run_config,
+            artifact_service=self.artifact_service,
+            memory_service=self.memory_service,
+            credential_service=self.credential_service,
+            plugin_manager=self.plugin_manager,
+            load_events=load_events,
+            run_apart=functools.partial(run_apart, self._beside),
+        )
+        if self._allowance is not None:
+            invocation.allowance = self._allowance
         return Turn(
             call,
             opening,
-            InvocationContext(
-                invocation_id=opening.run.invocation_id,
-                session=session,
-                root=self.agent,
-                user_content=opening.message,
-                run_config=run_config,
-                artifact_service=self.artifact_service,
-                memory_service=self.memory_service,
-                credential_service=self.credential_service,
-                plugin_manager=self.plugin_manager,
-                load_events=load_events,
-                run_apart=functools.partial(run_apart, self._beside),
-            ),
+            invocation,
             plugins=self.plugin_manager if self.plugin_manager.plugins else None,
             app=self.app,
             on_run=on_run,
@@ -403,9 +409,9 @@ class Runner:
             context=self._sessions.context_in(session),
         )
 
-    def _beside(self, root: Any, plugins: Sequence[BasePlugin], artifact_service: Any) -> Runner:
-        """Return a runner for another root, with sessions of its own and the same services."""
-        return Runner(
+    def _beside(self, root: Any, plugins: Sequence[BasePlugin], artifact_service: Any, allowance: Allowance) -> Runner:
+        """Return a runner for another root, with sessions of its own, the same services and what is left of limits."""
+        runner = Runner(
             app_name=self.app_name,
             node=root,
             plugins=plugins,
@@ -414,6 +420,8 @@ class Runner:
             memory_service=self.memory_service,
             credential_service=self.credential_service,
         )
+        runner._allowance = allowance
+        return runner
 
     async def _load(self, user_id: str, session_id: str, config: GetSessionConfig | None = None) -> Any:
         return await self._sessions.load(user_id, session_id, makes=self.auto_create_session, config=config)

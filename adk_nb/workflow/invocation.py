@@ -59,6 +59,8 @@ class InvocationContext:
         """How many values have been stored in this call."""
         self.informed: dict[str, Any] = {}
         """The newest value of a key that was written knowing the one before it."""
+        self.calls_apart: dict[str, list[dict[str, Any]]] = {}
+        """What model calls used in sessions of their own, by the path of the run that asked for them, until it has told."""
         self.plugin_manager = plugin_manager
         self.run_apart = run_apart
         """Runs something in a session of its own; `None` where there is no runner."""

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from adk_nb.errors import WorkflowDataError
+from adk_nb.events.apart import CALLS_APART
 from adk_nb.events.event import Event, content_text
 from adk_nb.events.event_actions import EventActions
 from adk_nb.events.questions import questions_in
@@ -104,6 +105,9 @@ def _place(execution: Execution, context: Context, event: Event) -> None:
         pending = context.take_actions()
         if pending is not None:
             event.actions = merged_actions(event.actions, pending)
+        apart = context.get_invocation_context().calls_apart
+        if apart and run.path in apart:
+            event.custom_metadata = {**(event.custom_metadata or {}), CALLS_APART: apart.pop(run.path)}
 
 
 def _note(execution: Execution, context: Context, event: Event) -> None:
