@@ -124,7 +124,7 @@ PLACES: dict[str, Callable[[Any], Event]] = {
     },
     **{
         name: lambda value, name=name: Event(actions=EventActions.model_validate({name: {"x": value}}))  # type: ignore[misc]
-        for name in ("requested_auth_configs", "requested_tool_confirmations", "compaction", "agent_state")
+        for name in ("requested_auth_configs", "requested_tool_confirmations", "agent_state")
     },
     "render_ui_widgets": lambda value: Event(actions=EventActions(render_ui_widgets=[value])),
     "set_model_response": lambda value: Event(actions=EventActions(set_model_response=value)),
