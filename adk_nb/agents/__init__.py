@@ -9,6 +9,7 @@ from adk_nb.lazy import loaded_when_used
 if TYPE_CHECKING:
     from adk_nb.agents.base_agent import BaseAgent
     from adk_nb.agents.context import Context
+    from adk_nb.agents.instructions import inject_session_state
     from adk_nb.agents.invocation_context import InvocationContext
     from adk_nb.agents.llm_agent import Agent, LlmAgent
     from adk_nb.agents.loop_agent import LoopAgent
@@ -28,6 +29,7 @@ __all__ = [
     "ReadonlyContext",
     "RunConfig",
     "SequentialAgent",
+    "inject_session_state",
 ]
 
 # Loaded when first named: the workflow room needs some of these modules before an agent can be loaded.
@@ -42,6 +44,7 @@ _HOMES = {
     "ReadonlyContext": "adk_nb.agents.readonly_context",
     "RunConfig": "adk_nb.agents.run_config",
     "SequentialAgent": "adk_nb.agents.sequential_agent",
+    "inject_session_state": "adk_nb.agents.instructions",
 }
 
 __getattr__, __dir__ = loaded_when_used(__name__, _HOMES)

@@ -9,6 +9,7 @@ from typing import Any
 
 from google.genai import types
 
+from adk_nb.agents.jinja_templates import rendered
 from adk_nb.errors import ConfigurationError, MissingVariableError, one_of
 from adk_nb.workflow.context import ReadonlyContext
 
@@ -20,13 +21,21 @@ _KEY = re.compile(r"(?:app:|user:|temp:)?[^\W\d]\w*")
 _ARTIFACT = "artifact."
 
 
-async def inject_session_state(template: str, readonly_context: ReadonlyContext) -> str:
+async def inject_session_state(template: str, readonly_context: ReadonlyContext, use_jinja2: bool = False) -> str:
     """Return a template with its places filled, for instructions given as a function.
 
+    Args:
+        template: The text.
+        readonly_context: What the function was given.
+        use_jinja2: The template is one of Jinja's: `{{ key }}`, `{{ state["user:key"] }}`, `{% if ... %}`,
+            `{{ artifact("notes.txt") }}`. It is rendered in a sandbox; what values hold is never rendered.
     Raises:
         MissingVariableError: a key or artifact without `?` isn't there.
-        ConfigurationError: the template asks for an artifact, and the runner has no artifact service.
+        ConfigurationError: the template asks for an artifact, and the runner has no artifact service; or it is to be
+            rendered by jinja2, and that isn't installed or can't.
     """
+    if use_jinja2:
+        return await rendered(template, readonly_context)
     return await _filled(template, readonly_context, None)
 
 

@@ -60,7 +60,7 @@ class InvocationContext:
         self.informed: dict[str, Any] = {}
         """The newest value of a key that was written knowing the one before it."""
         self.calls_apart: dict[str, list[dict[str, Any]]] = {}
-        """What model calls used in sessions of their own, by the path of the run that asked for them, until it has told."""
+        """What model calls in sessions of their own used, by the path of the run that asked, until that tells."""
         self.plugin_manager = plugin_manager
         self.run_apart = run_apart
         """Runs something in a session of its own; `None` where there is no runner."""

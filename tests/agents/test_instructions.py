@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -11,8 +12,8 @@ from google.genai import types
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adk_nb.agents import Agent, ReadonlyContext
-from adk_nb.agents.instructions import fill, inject_session_state
+from adk_nb.agents import Agent, ReadonlyContext, inject_session_state
+from adk_nb.agents.instructions import fill
 from adk_nb.artifacts import InMemoryArtifactService
 from adk_nb.errors import ConfigurationError, DataError, MissingVariableError
 from adk_nb.runners import Runner
@@ -141,6 +142,59 @@ def test_functions_can_fill_templates_themselves() -> None:
     model = ScriptedModel(["ok"])
     run(Agent(name="a", model=model, instruction=filled), state={"k": "kind"})
     assert model.requests[0].system.startswith("Be kind.")
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("Be {{ k }}, {{ state['user:k'] }}, {k}.", "Be v, u, {k}."),
+        ("{% for one in items %}{{ one }};{% endfor %}{{ nope | default('-') }}", "1;2;-"),
+        ("{{ nested }}", "{{ k.__class__ }}"),
+    ],
+)
+def test_functions_can_render_jinja(template: str, text: str) -> None:
+    """`use_jinja2=True` renders a template of Jinja's; what values hold is data, whatever it looks like."""
+
+    async def filled(context: ReadonlyContext) -> str:
+        return await inject_session_state(template, context, use_jinja2=True)
+
+    model = ScriptedModel(["ok"])
+    state = {"k": "v", "user:k": "u", "items": [1, 2], "nested": "{{ k.__class__ }}"}
+    run(Agent(name="a", model=model, instruction=filled), state=state)
+    assert model.requests[0].system.startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("template", "error"),
+    [
+        ("{{ missing }}", MissingVariableError),
+        ("{{ k.__class__.__mro__ }}", ConfigurationError),
+        ("{{ items.append(3) }}", ConfigurationError),
+        ("{% if %}", ConfigurationError),
+    ],
+)
+def test_jinja_templates_that_cant_be_rendered(template: str, error: type[Exception]) -> None:
+    """What isn't there is named, and neither code nor changes of the state get through: the model isn't asked."""
+
+    async def filled(context: ReadonlyContext) -> str:
+        return await inject_session_state(template, context, use_jinja2=True)
+
+    model = ScriptedModel([])
+    turns = run(Agent(name="a", model=model, instruction=filled), state={"k": "v", "items": [1]})
+    assert isinstance(turns.error, error)
+    assert model.requests == []
+
+
+def test_jinja_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without jinja2 one sentence says what to install."""
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+
+    async def filled(context: ReadonlyContext) -> str:
+        return await inject_session_state("{{ k }}", context, use_jinja2=True)
+
+    turns = run(Agent(name="a", model=ScriptedModel([]), instruction=filled), state={"k": "v"})
+    assert isinstance(turns.error, ConfigurationError)
+    assert "pip install 'adk-nb[jinja]'" in str(turns.error)
 
 
 def test_a_function_must_return_text() -> None:
