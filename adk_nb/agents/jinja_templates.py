@@ -25,7 +25,7 @@ async def rendered(template: str, look: ReadonlyContext) -> str:
     """
     try:
         import jinja2  # here, as it is an extra and slow to load
-        import jinja2.sandbox
+        import jinja2.sandbox  # likewise
     except ImportError:
         raise ConfigurationError(
             "inject_session_state(use_jinja2=True) needs the package jinja2, which isn't installed: pip install "
