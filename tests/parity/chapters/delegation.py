@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from tests.parity.pieces import flow, shows
+from tests.parity.pieces import flow, plays, shows
 from tests.parity.scripted import calls, scripted
 from tests.parity.side import Side
 
@@ -145,3 +145,12 @@ async def two_tasks_in_one_message(adk: Side) -> None:
         adk.Agent(name="cook", description="Cooks.", mode="task"),
     ]
     await adk.play(adk.Agent(name="coord", model=model, sub_agents=agents), "go", "cold")
+
+
+async def a_resumable_app_hands_over(adk: Side) -> None:
+    """When the agents of a resumable app are said to have ended: the one that hands over, and the one that takes it."""
+    helper = adk.LlmAgent(name="helper", description="Helps.", model=scripted(adk, "here", notes=False))
+    hands_over = calls("transfer_to_agent", "c", agent_name="helper")
+    root = adk.LlmAgent(name="root", model=scripted(adk, hands_over, notes=False), sub_agents=[helper])
+    app = adk.App(name="x", root_agent=root, resumability_config=adk.ResumabilityConfig(is_resumable=True))
+    await plays(adk, app, is_app=True)

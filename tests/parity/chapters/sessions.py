@@ -9,6 +9,14 @@ from tests.parity.side import Side
 from tests.parity.written import written
 
 WHERE = {"app_name": "x", "user_id": "u"}
+FOUND = {**WHERE, "session_id": "s"}
+
+
+class Held:
+    """What JSON has no form for."""
+
+    def __repr__(self) -> str:
+        return "Held()"
 
 
 async def a_session_is_made_and_found(adk: Side) -> None:
@@ -133,3 +141,54 @@ async def a_file_lists_its_sessions(adk: Side) -> None:
     adk.note("listed", [one.id for one in (await store.list_sessions(**WHERE)).sessions])
     await store.delete_session(**WHERE, session_id="s")
     adk.note("deleted", await store.get_session(**WHERE, session_id="s"))
+
+
+async def an_event_is_appended_twice(adk: Side) -> None:
+    """The same event appended twice to a session in a file."""
+    store = adk.file_store()
+    session = await store.create_session(**FOUND)
+    event = adk.Event(author="a", message="once", id="e1")
+    await store.append_event(session, event)
+    try:
+        await store.append_event(session, event.model_copy(deep=True))
+    except Exception:  # noqa: BLE001  # an error of SQLite itself
+        adk.note("refused", True)
+    adk.note("kept", len((await store.get_session(**FOUND)).events))
+
+
+async def an_event_of_yesterday(adk: Side) -> None:
+    """An event with an older time than the newest one, in a file."""
+    store = adk.file_store()
+    session = await store.create_session(**FOUND)
+    now = session.last_update_time + 10
+    for text, at in (("new", now), ("old", now - 9)):
+        await store.append_event(session, adk.Event(author="a", message=text, timestamp=at))
+    session = await store.get_session(**FOUND)
+    adk.note("order", [event.content.parts[0].text for event in session.events])
+
+
+async def an_older_session_in_memory(adk: Side) -> None:
+    """Two objects of one session, both appended to, in memory."""
+    store = adk.InMemorySessionService()
+    await store.create_session(**FOUND)
+    one, two = await store.get_session(**FOUND), await store.get_session(**FOUND)
+    await store.append_event(one, adk.Event(author="a", message="1"))
+    await store.append_event(two, adk.Event(author="a", message="2"))
+    adk.note("kept", len((await store.get_session(**FOUND)).events))
+
+
+async def a_value_that_json_lacks(adk: Side) -> None:
+    """An object that JSON has no form for, written to the state, in a file."""
+
+    async def write(ctx: Any) -> Any:
+        ctx.state["held"] = Held()
+        return 1
+
+    write.__annotations__["ctx"] = adk.Context
+    await adk.play(flow(adk, adk.node(write)), sessions=adk.file_store())
+
+
+async def an_address_of_a_database(adk: Side) -> None:
+    """Which addresses a store in a database takes."""
+    adk.refused("no driver named", lambda: adk.DatabaseSessionService(db_url="postgresql://u:secret@localhost/d"))
+    adk.refused("nonsense", lambda: adk.DatabaseSessionService(db_url="zzz"))

@@ -118,4 +118,16 @@ DELEGATION = [
             ],
         },
     ),
+    Difference(
+        what="when an agent of a resumable app that handed over has ended",
+        theirs="before the other begins",
+        ours="when the other has ended",
+        why="the other one runs inside of its run",
+        seen={
+            "a_resumable_app_hands_over": [
+                "- by root end of agent",
+                "+ by root end of agent",
+            ],
+        },
+    ),
 ]

@@ -50,4 +50,42 @@ SERVICES = [
             ],
         },
     ),
+    Difference(
+        what="the same event appended twice, in a file",
+        theirs="an error of the database",
+        ours="is there once, as in memory",
+        why="a caller that isn't sure may try again",
+        seen={
+            "an_event_is_appended_twice": [
+                "- refused: True",
+            ],
+        },
+    ),
+    Difference(
+        what="the order of events in a file",
+        theirs="by their times",
+        ours="as they were appended, as in memory",
+        why="a clock that was set back doesn't turn history round",
+        seen={
+            "an_event_of_yesterday": [
+                "- order: ['old', 'new']",
+                "+ order: ['new', 'old']",
+            ],
+        },
+    ),
+    Difference(
+        what="an object in the state that JSON has no form for, in a file",
+        theirs="becomes the text of its `repr`",
+        ours="refused at the node that wrote it, with its key, in every store",
+        why="a text in place of a value is found too late",
+        seen={
+            "a_value_that_json_lacks": [
+                "- wf@1/write@1 by wf output 1 for wf@1 state {'held': Held()}",
+                "+ wf@1/write@1 by wf error WorkflowDataError",
+                "+ raised WorkflowDataError",
+                "- session s (1 by the user, 1 others): {'held': 'Held()'}",
+                "+ session s (1 by the user, 1 others): {}",
+            ],
+        },
+    ),
 ]
