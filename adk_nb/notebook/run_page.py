@@ -34,7 +34,7 @@ STATIC_ROWS = 100
 """Event rows in the HTML that is read without scripts; the newest ones."""
 DETAILS_ROOM = 2_000_000
 """Characters of events that a page holds whole, before they are compressed."""
-PACKED_LIMIT = 150_000
+PACKED_LIMIT = 130_000
 """Characters that a page spends on the snapshot inside it."""
 STATUS_WORDS = {"waiting": "waiting for you", "stopped": "stopped at a limit"}
 
@@ -88,7 +88,12 @@ def packed(snapshot: Snapshot) -> str:
 
 
 def with_details(snapshot: Snapshot, rows: EventRows) -> Snapshot:
-    """Add the events behind the rows to a snapshot, the newest first, up to a size that a saved notebook can bear."""
+    """Add the events behind the rows to a snapshot, the newest first, up to a size that a saved notebook can bear.
+
+    Rows whose texts are too much for it by themselves are left out, the oldest first.
+    """
+    while len(packed(snapshot)) > PACKED_LIMIT and len(snapshot["rows"]) > STATIC_ROWS:
+        snapshot = {**snapshot, "rows": snapshot["rows"][len(snapshot["rows"]) // 4 :]}
     room = DETAILS_ROOM
     while True:
         details: dict[int, Any] = {}

@@ -72,7 +72,7 @@ export class StateTab {
   fill() {
     if (!this.state) return;
     const missing = this.state.need(this.changes.map((row) => row[0]), this.port);
-    const lines = diffLines(this.at(this.from), this.at(this.to));
+    const lines = diffLines(this.at(this.from), this.at(this.to)).sort((a, b) => a.key.localeCompare(b.key));
     const shown = lines.filter((line) => this.allBox.checked || line.kind !== "same");
     const table = html("table", "adknb-run-diff", html("thead", "", html("tr", "", ...heads())));
     table.append(html("tbody", "", ...shown.slice(0, 2000).map(diffRow)));

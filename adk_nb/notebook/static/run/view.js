@@ -144,6 +144,7 @@ export class RunView {
         else if (view.root.isConnected) view.tick();
       }, 1000);
       this.timer = timer;
+      this.askForRows();
     }
     this.draw([]);
   }
@@ -180,9 +181,9 @@ export class RunView {
   /** A kernel tells the rows before the newest ones when it is asked. */
   askForRows() {
     const before = this.state.missingBefore;
-    if (before !== null && before !== this.askedBefore) {
+    if (this.port && before !== null && before !== this.askedBefore) {
       this.askedBefore = before;
-      this.port?.send({ kind: "rows", before });
+      this.port.send({ kind: "rows", before });
     }
   }
 
