@@ -18,11 +18,14 @@ export class GraphPane {
     this.nodes = new Map();
     this.edges = [];
     this.isEmpty = !svg && !outline;
+    /** Pixels below which the picture can't be read without scrolling. */
+    this.leastWidth = 0;
     if (!svg) {
       if (outline) this.element.append(html("pre", "", outline));
       return;
     }
     this.element.append(svg, this.more);
+    this.leastWidth = parseFloat(svg.style.minWidth) || 0;
     for (const group of svg.querySelectorAll("[data-path]")) {
       const detail = [...group.children].find((child) => child.classList.contains("adknb-detail"));
       const box = [...group.children].find((child) => child.classList.contains("adknb-box"));

@@ -14,6 +14,9 @@ import { EventTable } from "./table.js";
 import { Tabs } from "./tabs.js";
 import { Timeline } from "./timeline.js";
 
+/** Pixels that what is asked takes beside the graph. */
+const SIDE_WIDTH = 300;
+
 export class RunView {
   /**
    * @param {HTMLElement} root @param {Snapshot} snapshot @param {?SVGElement} svg
@@ -44,6 +47,7 @@ export class RunView {
     const parts = [this.header.element, this.main, this.notes, this.scrubber.element, this.tabs.bar, this.tabs.body];
     root.replaceChildren(...sheet, ...parts);
     keepKeys(root);
+    new ResizeObserver(() => this.arrange()).observe(this.main);
     this.draw();
   }
 
@@ -77,9 +81,16 @@ export class RunView {
     this.side.draw(state, this.port, this.isSettled);
     this.graph.element.hidden = this.graph.isEmpty;
     this.main.hidden = this.graph.element.hidden && this.side.element.hidden;
-    this.main.classList.toggle("adknb-run-two", !this.side.element.hidden && !this.graph.element.hidden);
+    this.arrange();
     this.drawPanel(rows);
     this.drawNotes();
+  }
+
+  /** Put what is asked beside the graph where both can be read, else below it. */
+  arrange() {
+    const both = !this.side.element.hidden && !this.graph.element.hidden;
+    const room = this.main.clientWidth;
+    this.main.classList.toggle("adknb-run-two", both && (!room || room >= this.graph.leastWidth + SIDE_WIDTH));
   }
 
   drawGraph() {
