@@ -255,7 +255,8 @@ class LlmAgent(BaseAgent):
     ) -> Preview:
         """Return what the agent would ask its model, rendered against a state, without asking it.
 
-        Keys that the instructions need and the state lacks are in `missing`; the texts keep their places.
+        Keys that the instructions need and the state lacks are in `missing`; the texts keep their places. Its tools
+        are there, and, for an agent below another one, what it can hand over to once it has the conversation.
 
         Args:
             state: The session's state.

@@ -20,7 +20,7 @@ from adk_nb.tools.base_toolset import BaseToolset
 from adk_nb.tools.function_tool import FunctionTool
 from adk_nb.tools.node_tool import NodeTool
 from adk_nb.tools.transfer_to_agent_tool import TransferToAgentTool
-from adk_nb.workflow.context import Context
+from adk_nb.workflow.context import Context, ReadonlyContext
 from adk_nb.workflow.nodes import BaseNode
 
 if TYPE_CHECKING:
@@ -57,12 +57,12 @@ def check_tools(agent: str, tools: Iterable[ToolLike]) -> None:
 class OwnTools:
     """The tools of one run of an agent, found when they are first needed."""
 
-    def __init__(self, agent: LlmAgent, ctx: Context, targets: Sequence[Target] = ()) -> None:
+    def __init__(self, agent: LlmAgent, ctx: Context | None, targets: Sequence[Target] = ()) -> None:
         """Look at an agent.
 
         Args:
             agent: The agent.
-            ctx: Its context, which toolsets are asked with.
+            ctx: Its context, which toolsets are asked with; `None` only to `show` them.
             targets: The agents that it may hand the conversation to.
         """
         self._agent = agent
@@ -95,8 +95,14 @@ class OwnTools:
             self._known = {tool.name: tool for tool in found}
         return self._known
 
+    async def show(self, look: ReadonlyContext, request: LlmRequest) -> None:
+        """Declare the tools in a request that isn't sent; what tools add besides, as from a memory, is left out."""
+        for one in self._tools:
+            request.append_tools([one] if isinstance(one, BaseTool) else await one.get_tools_with_prefix(look))
+
     async def tell(self, request: LlmRequest) -> None:
         """Tell the model of the tools."""
+        assert self._ctx is not None  # only tools that are merely shown have none
         for one in self._tools:
             if isinstance(one, BaseToolset):
                 await one.process_llm_request(tool_context=self._ctx, llm_request=request)

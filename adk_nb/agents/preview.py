@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from google.genai import types
 
 from adk_nb.agents.contents import Reader, contents_for, input_content
-from adk_nb.agents.request import settings_of, with_instructions
+from adk_nb.agents.model_response import SET_MODEL_RESPONSE
+from adk_nb.agents.own_tools import OwnTools
+from adk_nb.agents.request import schema_hint, settings_of, transfer_text, with_instructions
+from adk_nb.agents.transfer import targets_of
 from adk_nb.errors import one_of
 from adk_nb.events.event import Event
 from adk_nb.models.llm_request import LlmRequest
@@ -29,7 +32,7 @@ _TURN = "preview"
 
 @dataclass(frozen=True)
 class Preview:
-    """What an agent would ask its model, without tools; printing it shows it as text."""
+    """What an agent would ask its model; printing it shows it as text."""
 
     agent: str
     request: LlmRequest
@@ -49,6 +52,12 @@ class Preview:
         return self.request.contents
 
     @property
+    def tools(self) -> list[types.FunctionDeclaration]:
+        """What the model may call: the agent's tools, and those that come with the agents around it."""
+        listed = self.request.config.tools or ()
+        return [one for tool in listed for one in getattr(tool, "function_declarations", None) or ()]
+
+    @property
     def is_complete(self) -> bool:
         """Nothing is missing: a run with this state would ask its model."""
         return not self.missing
@@ -62,6 +71,8 @@ class Preview:
         ]
         for content in self.contents:
             lines += [f"{content.role}:", indent("\n".join(_shown(part) for part in content.parts or ()), "    ")]
+        if self.tools:
+            lines += ["tools:", *(indent(_declared(one), "    ") for one in self.tools)]
         for key in self.missing:
             is_artifact = key.startswith("artifact.")
             lines.append(f"missing: {{{key}}}" + ("" if is_artifact else f"; the state has {one_of(key, self.known)}"))
@@ -105,9 +116,14 @@ async def preview_of(
     config = settings_of(agent, invocation.run_config)
     missing: list[str] = []
     look = ReadonlyContext(invocation, node=agent)
-    request = await with_instructions(agent, look, LlmRequest(config=config, contents=contents), (), missing)
-    if agent.output_schema is not None:
+    targets = targets_of(agent, has_parent=True)
+    tools = OwnTools(agent, None, targets)
+    blocks = [schema_hint(SET_MODEL_RESPONSE)] if tools.answers_by_tool else []
+    blocks.append(transfer_text(targets))
+    request = await with_instructions(agent, look, LlmRequest(config=config, contents=contents), blocks, missing)
+    if agent.output_schema is not None and agent.mode != "task" and not tools.answers_by_tool:
         request.set_output_schema(agent.output_schema)
+    await tools.show(look, request)
     return Preview(agent.name, request, tuple(dict.fromkeys(missing)), tuple(state))
 
 
@@ -139,6 +155,15 @@ def done_at_once(work: Coroutine[Any, Any, _T]) -> _T:
     if failed:
         raise failed[0]
     return found[0]
+
+
+def _declared(tool: types.FunctionDeclaration) -> str:
+    schema: Any = tool.parameters_json_schema
+    named = (
+        schema.get("properties", {}) if isinstance(schema, dict) else (tool.parameters and tool.parameters.properties)
+    )
+    told = (tool.description or "").strip().partition("\n")[0]
+    return f"{tool.name}({', '.join(named or ())})" + (f": {told}" if told else "")
 
 
 def _shown(part: types.Part) -> str:

@@ -16,6 +16,7 @@ from adk_nb.events.event import Event
 from adk_nb.events.record import ENDED, Status
 from adk_nb.events.state import State
 from adk_nb.events.values import snapshot
+from adk_nb.runners.blobs import save_blobs
 from adk_nb.runners.call import Call, Opening
 from adk_nb.runners.compacting import compacting
 from adk_nb.runners.review import Reviewer
@@ -102,6 +103,8 @@ class Turn:
                 self.invocation.invocation_id = opening.run.invocation_id
                 self.invocation.user_content = opening.message
         if event is not None:
+            if self.invocation.run_config.save_input_blobs_as_artifacts:
+                await save_blobs(event, self.invocation)
             self.invocation.run_config.mark(event)
             _write_live(self.invocation.session, event)
         if event is not None or opening.changed:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from google.genai import types
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import Event
@@ -75,10 +75,24 @@ class RunConfig(BaseModel):
     environment variable `ADK_MAX_LLM_CALLS` says."""
     model_input_context: list[types.Content] | None = None
     """Messages that models read before what is to be answered now; they are not stored."""
+    save_input_blobs_as_artifacts: bool = False
+    """Files in a person's message are also saved as artifacts, under the file's name or `artifact_<run>_<place>`."""
     streaming_mode: StreamingMode = StreamingMode.NONE
     """`SSE` gives what a model says piece by piece, as events with `partial=True`, before the whole."""
     tool_thread_pool_config: ToolThreadPoolConfig | None = None
     """All sync functions work in so many threads; `None` uses threads only where others run beside a function."""
+
+    support_cfc: bool = False
+    """Taken for ADK's sake: live calls aren't there, so it can only be `False`."""
+
+    @field_validator("support_cfc")
+    @classmethod
+    def _check_cfc(cls, value: bool) -> bool:
+        if value:
+            raise ConfigurationError(
+                "RunConfig(support_cfc=True) needs live model calls, which aren't there: leave it out."
+            )
+        return value
 
     def mark(self, event: Event) -> None:
         """Put `custom_metadata` onto an event; what the event has itself counts."""

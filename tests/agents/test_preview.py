@@ -35,6 +35,31 @@ def test_it_is_what_a_run_asks() -> None:
     assert preview.is_complete
 
 
+def look(city: str, days: int = 1) -> str:
+    """Look at the weather."""
+    return city
+
+
+def test_it_shows_tools_and_hand_overs() -> None:
+    """Tools and whom the agent can hand over to are in a preview as they are in a run, also beside a schema."""
+    model = ScriptedModel(["ok"])
+    helper = Agent(name="helper", model=model, mode="single_turn", description="Helps.")
+    sales = Agent(name="sales", model=model, description="Sells.")
+    root = Agent(name="root", model=model, tools=[look], sub_agents=[helper, sales])
+    preview = root.preview({}, "hello")
+    run(root, "hello")
+    (request,) = model.requests
+    assert preview.system == request.system
+    assert preview.request.config == request.config
+    assert [one.name for one in preview.tools] == ["transfer_to_agent", "look", "helper"]
+    assert "    look(city, days): Look at the weather." in str(preview).splitlines()
+    assert [one.name for one in sales.preview({}, "hello").tools] == ["transfer_to_agent"]
+    assert "hand back to root" in sales.preview({}, "hello").system
+    shaped = Agent(name="a", model=model, tools=[look], output_schema=Category).preview({}, "hello")
+    assert [one.name for one in shaped.tools] == ["set_model_response", "look"]
+    assert "set_model_response" in shaped.system
+
+
 def test_missing_keys_are_listed() -> None:
     """Every missing key and artifact is named once, in the order of the texts, and its place stays."""
     template = "{a} {b?} {k} {artifact.n.txt} {a} {artifact.m.txt?}"

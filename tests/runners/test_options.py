@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.genai import types
 
 from adk_nb.apps import App, ResumabilityConfig
 from adk_nb.apps.app import validate_app_name
+from adk_nb.artifacts import InMemoryArtifactService
 from adk_nb.errors import ConfigurationError, SessionBusyError
 from adk_nb.events import RequestInput
 from adk_nb.events.get_session_config import GetSessionConfig
@@ -146,6 +148,37 @@ def test_an_app_is_checked_when_it_is_written() -> None:
     with pytest.raises(ConfigurationError, match="can't have context_cache_config= yet"):
         App(name="a", root_agent=echo, context_cache_config=object())
     assert ResumabilityConfig().is_resumable is False
+
+
+def test_files_of_a_message_are_saved_when_wanted() -> None:
+    """`save_input_blobs_as_artifacts` saves them and says so in the message's event, which keeps them.
+
+    That there is no service is told before anything is stored. What needs live calls is refused.
+    """
+    parts = [types.Part(text="look"), types.Part(inline_data=types.Blob(mime_type="image/png", data=b"1"))]
+    message = types.Content(role="user", parts=parts)
+    wanted = RunConfig(save_input_blobs_as_artifacts=True)
+
+    async def main() -> None:
+        talk = Conversation(echo, artifact_service=InMemoryArtifactService())
+        async for _ in talk.runner.run_async(**talk.where, new_message=message, run_config=wanted):
+            pass
+        (event, *_) = await talk.stored()
+        ((name, version),) = event.actions.artifact_delta.items()
+        assert (name, version) == (f"artifact_{event.invocation_id}_1", 0)
+        saved = await talk.runner.artifact_service.load_artifact(app_name="app", **talk.where, filename=name)
+        assert saved.inline_data.data == b"1"
+        assert event.content is not None
+        assert event.content.parts == parts
+        bare = Conversation(echo)
+        with pytest.raises(ConfigurationError, match="need an artifact service"):
+            async for _ in bare.runner.run_async(**bare.where, new_message=message, run_config=wanted):
+                pass
+        assert await bare.stored() == []
+
+    asyncio.run(main())
+    with pytest.raises(ValueError, match="needs live model calls"):
+        RunConfig(support_cfc=True)
 
 
 def test_names_of_an_apps_runner() -> None:
