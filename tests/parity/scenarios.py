@@ -46,6 +46,7 @@ CHAPTERS = (
     "stopping",
     "rewind",
     "compaction",
+    "details",
     "requests",
 )
 

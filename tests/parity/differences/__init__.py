@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tests.parity.differences.children import CHILDREN
 from tests.parity.differences.delegation import DELEGATION
+from tests.parity.differences.details import DETAILS
 from tests.parity.differences.difference import Difference
 from tests.parity.differences.graphs import WRITTEN
 from tests.parity.differences.known_bugs import KNOWN_BUGS
@@ -32,6 +33,7 @@ ON_PURPOSE: list[Difference] = [
     *REQUESTS,
     *DELEGATION,
     *MODELS,
+    *DETAILS,
 ]
 
 __all__ = ["KNOWN_BUGS", "ON_PURPOSE", "Difference", "lines_by_scenario"]
