@@ -155,6 +155,8 @@ def _heard(
             lines = own
         if event.partial or event.content is None or not event.content.role:
             continue
+        if lines is own and event.error_code:
+            continue  # an answer that was stopped half-way: the run asks for it anew
         if not _is_visible(reader, event, callers) or _is_out_of_time(reader, event, beside):
             continue
         line = _line(reader, event, callers, names)

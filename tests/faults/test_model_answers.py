@@ -175,6 +175,7 @@ def test_an_answer_that_was_stopped_is_no_answer(config: RunConfig | None) -> No
         assert (failed.content, failed.error_code) == (None, "SAFETY")
         again = [one async for one in runner.run_async(**where, invocation_id=told.invocation_id)]
         assert content_text(again[-1].content) == "whole"
+        assert "half a sen" not in str(server.requests[1])
         root = await runner.root_run(user_id="u", session_id="s")
         assert root is not None
         assert (root.status, root.output) == ("completed", "whole")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from tests.parity.pieces import flow, plays, shows
+from tests.parity.pieces import Boom, flow, plays, shows
 from tests.parity.scripted import calls, scripted
-from tests.parity.side import Side
+from tests.parity.side import Side, said
 
 
 class Goal(BaseModel):
@@ -154,3 +154,43 @@ async def a_resumable_app_hands_over(adk: Side) -> None:
     root = adk.LlmAgent(name="root", model=scripted(adk, hands_over, notes=False), sub_agents=[helper])
     app = adk.App(name="x", root_agent=root, resumability_config=adk.ResumabilityConfig(is_resumable=True))
     await plays(adk, app, is_app=True)
+
+
+async def a_parent_is_built(adk: Side) -> None:
+    """What building an agent does to the agents that it is given."""
+    child = adk.Agent(name="helper")
+    adk.Agent(name="root", sub_agents=[child])
+    adk.note("mode", child.mode)
+
+
+async def a_task_agent_with_agents(adk: Side) -> None:
+    """A task agent that has agents below it."""
+    below = adk.Agent(name="below", mode="task")
+    adk.refused("tasks in tasks", lambda: adk.Agent(name="above", mode="task", sub_agents=[below]))
+
+
+async def a_task_that_never_ends_well(adk: Side) -> None:
+    """A model that can't get the result of its task right."""
+    wrong = [calls("finish_task", f"c{i}", city="Oslo", price="much") for i in range(5)]
+    model = scripted(
+        adk,
+        coord=[calls("booker", "c", request="x"), "done"],
+        booker=[*wrong, calls("finish_task", "c9", city="Oslo", price=1)],
+        notes=False,
+    )
+    booker = adk.Agent(name="booker", description="Books.", mode="task", output_schema=Booking)
+    talk = adk.talk(adk.Agent(name="coord", model=model, sub_agents=[booker]))
+    end = "with a result"
+    try:
+        async for _ in talk.runner.run_async(**talk.where, new_message=said("book")):
+            pass
+    except ValueError:
+        end = "with an error"
+    adk.note("ended", end)
+
+
+async def a_task_that_fails(adk: Side) -> None:
+    """Who gets the message behind a task that failed."""
+    model = scripted(adk, coord=[calls("booker", "c", request="x"), "me"], booker=[Boom("no"), "the task"], notes=False)
+    booker = adk.Agent(name="booker", description="Books.", mode="task")
+    await adk.play(adk.Agent(name="coord", model=model, sub_agents=[booker]), "book", "and now?")

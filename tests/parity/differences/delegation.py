@@ -130,4 +130,58 @@ DELEGATION = [
             ],
         },
     ),
+    Difference(
+        what="the mode of an agent that is given to another one",
+        theirs="becomes `chat`",
+        ours="stays as it was written",
+        why="an object never changes; an agent that says nothing is a chat agent all the same",
+        seen={
+            "a_parent_is_built": [
+                "- mode: 'chat'",
+                "+ mode: None",
+            ],
+        },
+    ),
+    Difference(
+        what="a task agent with agents below it",
+        theirs="taken",
+        ours="refused: it is a leaf",
+        why="who has the word must be plain when the user answers",
+        seen={
+            "a_task_agent_with_agents": [
+                "- tasks in tasks: accepted",
+                "+ tasks in tasks: refused with ConfigurationError",
+            ],
+        },
+    ),
+    Difference(
+        what="a task whose result is wrong again and again",
+        theirs="goes on until `max_llm_calls`",
+        ours="five tries, then an error",
+        why="a model that can't do it shouldn't cost five hundred calls",
+        seen={
+            "a_task_that_never_ends_well": [
+                "- ended: 'with a result'",
+                "+ ended: 'with an error'",
+                "- session s (2 by the user, 14 others): {}",
+                "+ session s (1 by the user, 11 others): {}",
+            ],
+        },
+    ),
+    Difference(
+        what="the message after a task that failed",
+        theirs="goes to the task",
+        ours="begins a new turn",
+        why="a failed turn is closed",
+        seen={
+            "a_task_that_fails": [
+                "- coord@1/booker@c by coord on 'booker@c' in scope c error Boom 'no'",
+                "+ coord@1/booker@c by booker on 'booker@c' in scope c error Boom 'no'",
+                "- > and now? (run 1)",
+                "+ > and now? (run 2)",
+                "- coord@1/booker@c by booker on 'booker@c' in scope c model says 'the task'",
+                "+ coord@1 by coord model says 'me'",
+            ],
+        },
+    ),
 ]
