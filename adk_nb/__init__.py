@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from adk_nb.notebook.run import Run
     from adk_nb.notebook.settings import configure
     from adk_nb.notebook.starts import run, run_sync
+    from adk_nb.notebook.stored_runs import compare, runs
     from adk_nb.runners import Runner
     from adk_nb.version import __version__
     from adk_nb.workflow import Workflow
@@ -35,11 +36,13 @@ _HOMES = {
     "Workflow": "adk_nb.workflow",
     "__version__": "adk_nb.version",
     "calculator": "adk_nb.calculator",  # a room that can be called
+    "compare": "adk_nb.notebook.stored_runs",
     "configure": "adk_nb.notebook.settings",
     "record": "adk_nb.models.tapes",
     "replay": "adk_nb.models.tapes",
     "run": "adk_nb.notebook.starts",
     "run_sync": "adk_nb.notebook.starts",
+    "runs": "adk_nb.notebook.stored_runs",
     "show": "adk_nb.notebook.display",
     "use_model": "adk_nb.models.use",
 }
@@ -54,11 +57,13 @@ __all__ = [
     "Workflow",
     "__version__",
     "calculator",
+    "compare",
     "configure",
     "record",
     "replay",
     "run",
     "run_sync",
+    "runs",
     "show",
     "use_model",
 ]

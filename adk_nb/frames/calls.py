@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+from pydantic import BaseModel
 
 from adk_nb.events.apart import place_of_call, with_calls_apart
 from adk_nb.events.event import Event
 from adk_nb.events.paths import last_segment
-from adk_nb.events.prices import Price, cost_of_event
-from adk_nb.frames.columns import column
+from adk_nb.events.prices import AnyPrice, Prices, as_prices, cost_of_event
+from adk_nb.frames.columns import Row, table
 from adk_nb.frames.plain import plain
 from adk_nb.frames.reading import Usage, usage_of
-from adk_nb.models.call_log import ModelCall
+from adk_nb.frames.resent import Resent
+from adk_nb.frames.sources import sessions_of
+from adk_nb.frames.stored_session import Where, where
+from adk_nb.models.call_log import ModelCall, call_log
 
 COLUMNS: dict[str, str] = {
     "agent": "object",
@@ -39,14 +44,23 @@ COLUMNS: dict[str, str] = {
     "request": "object",
     "reply": "object",
     "invocation": "object",
+    "tool_tokens": "Int64",
+    "resent_tokens": "Int64",
+    "session": "object",
+    "user": "object",
+    "app": "object",
 }
 """Columns in order, with their types; the same for an empty run. `request` and `reply` hold dictionaries."""
 
 
 def calls_frame(
-    calls: Iterable[ModelCall], events: Iterable[Event] = (), *, prices: Mapping[str, Price] | None = None
+    source: Any,
+    events: Iterable[Event] = (),
+    *,
+    prices: Mapping[str, AnyPrice] | None = None,
+    **filters: Any,
 ) -> pd.DataFrame:
-    """Return model calls as a frame with one row each, oldest first.
+    """Return model calls as a frame with one row each, oldest first within a session.
 
     `attempt` is the try of the node run, `http_attempts` how often the server was asked in one call, `wait_s` the
     seconds between. `money` is in US dollars, missing where the price isn't known. `request` is a dictionary with
@@ -54,19 +68,59 @@ def calls_frame(
     `model`, `tape`, or `event`: such a row is read from what was stored, since the call was made by another process
     or long ago; its request, times and attempts are missing.
 
+    `resent_tokens` says how much of the prompt was sent before in the same session. With a request it is worked out
+    from what was sent, exactly in an agent's loop, else by length; from stored counts, it is what the call before it in
+    the same node run sent, and missing where that isn't known.
+
     Args:
-        calls: What the process's log holds.
-        events: Events of the same runs, which tell of the calls that the log doesn't hold.
-        prices: A person's own prices by model name.
+        source: As in `events_frame`, or model calls such as the process's log holds.
+        events: With calls as the source: events of the same runs, which tell of the calls that the log doesn't hold.
+        prices: A person's own prices by model name, which count before all others.
+        **filters: As in `events_frame`.
 
     Example:
         >>> from google.genai import types
         >>> usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=8, candidates_token_count=2)
         >>> event = Event(author="a", node_path="wf@1/a@1", model_version="m", usage_metadata=usage, message="hi")
-        >>> calls_frame([], [event])[["agent", "model", "prompt_tokens", "source"]].values.tolist()
+        >>> calls_frame([event])[["agent", "model", "prompt_tokens", "source"]].values.tolist()
         [['a', 'm', 8, 'event']]
     """
-    logged = list(calls)
+    return table(COLUMNS, call_rows(source, where(filters), as_prices(prices), events))
+
+
+def call_rows(source: Any, wanted: Where, prices: Prices, events: Iterable[Event] = ()) -> Iterator[Row]:
+    """Give the rows of a calls frame; see `calls_frame`."""
+    given = source if hasattr(source, "session_id") or hasattr(source, "get_session") else _peeked(source)
+    if isinstance(given, _Calls):
+        yield from _session_rows(given.calls, events, prices, (None, None, None), wanted)
+        return
+    for session in sessions_of(given, wanted):
+        said = list(session.events())
+        logged = [
+            call
+            for invocation in dict.fromkeys(place_of_call(event)[0] for event in with_calls_apart(said))
+            for call in call_log.calls(invocation)
+        ]
+        yield from _session_rows(logged, said, prices, (session.id, session.user, session.app), wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    calls: list[ModelCall]
+
+
+def _peeked(source: Any) -> Any:
+    """Return a source as calls if that is what is in it; an empty one is as good as any."""
+    if not isinstance(source, Iterable) or isinstance(source, (str, BaseModel)):
+        return source
+    found = list(source)
+    return _Calls(found) if not found or isinstance(found[0], ModelCall) else found
+
+
+def _session_rows(
+    logged: list[ModelCall], events: Iterable[Event], prices: Prices, place: Row, wanted: Where
+) -> Iterator[Row]:
+    """Give the rows of one session, the calls that the log holds and those that only events tell of."""
     known = Counter(_mark_of(call) for call in logged if call.response is not None)
     rows = [_logged_row(call, prices) for call in logged]
     for event in with_calls_apart(events):
@@ -78,9 +132,12 @@ def calls_frame(
             known[mark] -= 1
         else:
             rows.append(_stored_row(event, usage, prices))
-    rows.sort(key=lambda row: float(row[0]))
-    columns = list(zip(*(row[1:] for row in rows), strict=True)) if rows else [()] * len(COLUMNS)
-    return pd.DataFrame({name: column(list(c), COLUMNS[name]) for name, c in zip(COLUMNS, columns, strict=True)})
+    resent = Resent()
+    for at, row in sorted(rows, key=lambda one: one[0]):
+        told = dict(zip(COLUMNS, row, strict=False))
+        again = resent.of(told["invocation"], told["path"], told["prompt_tokens"], told["request"])
+        if wanted.wants(told["invocation"], at):
+            yield (*row, again, *place)
 
 
 Mark = tuple[str, str, Any]
@@ -96,22 +153,22 @@ def _mark(invocation_id: str, path: str, said: Any) -> Mark:
     return invocation_id, path, None if usage is None else usage.model_dump_json(exclude_none=True)
 
 
-def _logged_row(call: ModelCall, prices: Mapping[str, Price] | None) -> tuple[Any, ...]:
+def _logged_row(call: ModelCall, prices: Prices) -> tuple[float, Row]:
     response = call.response
     facts = None
     if response is not None:
         version = response.model_version or call.model
         facts = Event(author="model", usage_metadata=response.usage_metadata, model_version=version)
     usage = usage_of(facts) if facts is not None else None
-    return (
-        call.started_at,
+    counted = usage if response is not None and response.usage_metadata is not None else None
+    row = (
         call.caller.agent,
         call.caller.path,
         call.caller.attempt,
         (response and response.model_version) or call.model,
         call.started_at,
         call.seconds,
-        *_tokens(usage if response is not None and response.usage_metadata is not None else None),
+        *_tokens(counted),
         _money(facts, prices),
         _finish(response),
         call.error_type,
@@ -123,21 +180,23 @@ def _logged_row(call: ModelCall, prices: Mapping[str, Price] | None) -> tuple[An
         call.request,
         call.reply,
         call.caller.invocation_id,
+        counted and counted.tool_tokens,
     )
+    return call.started_at, row
 
 
-def _stored_row(event: Event, usage: Usage, prices: Mapping[str, Price] | None) -> tuple[Any, ...]:
+def _stored_row(event: Event, usage: Usage, prices: Prices) -> tuple[float, Row]:
     noted = event.custom_metadata or {}
     said = event.content.model_dump(mode="json", exclude_none=True) if event.content else None
-    return (
-        event.timestamp,
+    counted = usage if event.usage_metadata is not None else None
+    row = (
         event.node_info.name or last_segment(event.node_info.path)[0] or event.author,
         event.node_info.path,
         None,
         event.model_version,
         None,
         None,
-        *_tokens(usage if event.usage_metadata is not None else None),
+        *_tokens(counted),
         _money(event, prices),
         _finish(event),
         event.error_code,
@@ -149,7 +208,9 @@ def _stored_row(event: Event, usage: Usage, prices: Mapping[str, Price] | None) 
         None,
         None if said is None else plain({"content": said}),
         event.invocation_id,
+        counted and counted.tool_tokens,
     )
+    return event.timestamp, row
 
 
 def _tokens(usage: Usage | None) -> tuple[int | None, ...]:
@@ -158,7 +219,7 @@ def _tokens(usage: Usage | None) -> tuple[int | None, ...]:
     return usage.prompt_tokens, usage.cached_tokens, usage.output_tokens, usage.thought_tokens
 
 
-def _money(event: Event | None, prices: Mapping[str, Price] | None) -> float | None:
+def _money(event: Event | None, prices: Prices) -> float | None:
     return None if event is None or event.usage_metadata is None else cost_of_event(event, prices)
 
 

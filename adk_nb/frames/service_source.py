@@ -6,6 +6,7 @@ import asyncio
 import inspect
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from adk_nb.errors import ConfigurationError
@@ -53,16 +54,18 @@ async def _next(found: AsyncIterator[StoredSession]) -> StoredSession | None:
 
 
 async def _each(service: Any, wanted: Where) -> AsyncIterator[StoredSession]:
+    user = wanted.user if isinstance(wanted.user, str) else None
+    found: list[Any] = []
     for app in await _apps(service, wanted):
-        user = wanted.user if isinstance(wanted.user, str) else None
         listed = await _settled(service.list_sessions(app_name=app, user_id=user))
-        for one in getattr(listed, "sessions", listed):
-            if not wanted.wants_session(app, one.user_id, one.id, one.last_update_time or None):
-                continue
-            session = await _settled(service.get_session(app_name=app, user_id=one.user_id, session_id=one.id))
+        found += getattr(listed, "sessions", listed)
+    for one in sorted(found, key=lambda session: session.last_update_time):
+        key = one.app_name, one.user_id, one.id
+        if wanted.wants_session(*key, one.last_update_time or None):
+            session = await _settled(service.get_session(app_name=key[0], user_id=key[1], session_id=key[2]))
             if session is not None:
                 runs = await _records(service, session)
-                yield of_session(session, None if runs is None else (lambda runs=runs: runs))  # type: ignore[misc]
+                yield of_session(session, None if runs is None else partial(iter, runs))
 
 
 async def _records(service: Any, session: Any) -> list[NodeRun] | None:

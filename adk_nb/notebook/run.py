@@ -9,18 +9,16 @@ from __future__ import annotations
 import asyncio
 import copy
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adk_nb import frames
 from adk_nb.apps.app import App
 from adk_nb.errors import ConfigurationError
-from adk_nb.events.apart import place_of_call, with_calls_apart
 from adk_nb.events.event import Event, new_id
 from adk_nb.events.record import NodeRun
 from adk_nb.frames.reading import Usage, total_usage
-from adk_nb.models.call_log import call_log
 from adk_nb.models.use import as_model
 from adk_nb.notebook import settings
 from adk_nb.notebook.front_end import front_end
@@ -193,10 +191,19 @@ class Run:
 
     def calls_frame(self) -> pd.DataFrame:
         """Return its model calls as a DataFrame, one row each, with request and reply; see `frames.calls_frame`."""
-        calls = call_log.calls(self.invocation_id)
-        apart = dict.fromkeys(place_of_call(event)[0] for event in with_calls_apart(self.events))
-        calls += [call for one in apart if one and one != self.invocation_id for call in call_log.calls(one)]
-        return frames.calls_frame(calls, self.events, prices=settings.prices())
+        return frames.calls_frame(self, prices=settings.prices())
+
+    def messages_frame(self) -> pd.DataFrame:
+        """Return what was said as a DataFrame, one row a part of a message; see `adk_nb.frames.messages_frame`."""
+        return frames.messages_frame(self)
+
+    def state_frame(self) -> pd.DataFrame:
+        """Return changes of the state as a DataFrame, one row each; see `adk_nb.frames.state_frame`."""
+        return frames.state_frame(self)
+
+    def usage_frame(self, by: str | Sequence[str] = "node") -> pd.DataFrame:
+        """Return calls, tokens and money, summed up by node, agent, round or model; see `adk_nb.frames.usage_frame`."""
+        return frames.usage_frame(self, by, prices=settings.prices())
 
     def start(self, loop: asyncio.AbstractEventLoop) -> Run:
         """Start it on a loop; `run` and `run_sync` do this."""
