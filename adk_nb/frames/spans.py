@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from adk_nb.events.record import NodeRun, Status
-from adk_nb.frames.times import Interval, merge, waits_of, without
+from adk_nb.frames.intervals import Interval, merge, waits_of, without
 
 WORK, PERSON, RETRY, STOPPED, FRAMEWORK = "work", "person", "retry", "stopped", "framework"
 KINDS = (WORK, PERSON, RETRY, STOPPED, FRAMEWORK)

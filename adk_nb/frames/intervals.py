@@ -1,4 +1,4 @@
-"""How long node runs worked and how long they waited for a person, from their records."""
+"""Stretches of time: merged, cut out, and when node runs waited for a person."""
 
 from __future__ import annotations
 
