@@ -45,6 +45,7 @@ class AgentInvocation(InvocationContext):
         self.end_invocation = False
         self._shared = context.get_invocation_context()
         self._told: dict[str, Event] = {}
+        self._said: list[Event] = []
         self._failures: dict[int, DynamicNodeFailError] = {}
         self.last_text: str | None = None
         """What was said last, by the agent or one below it."""
@@ -104,8 +105,20 @@ class AgentInvocation(InvocationContext):
     async def _run(self, agent: BaseAgent, channel: Channel) -> None:
         await self.context.run_member(Membership(agent), branch=self.branch, on_event=channel.put)
 
+    async def recall(self) -> None:
+        """Find what the agent said in this run before it was cut off or waited: it runs from its start again."""
+        ctx = self.context
+        if ctx.is_first_try or ctx.attempt_count > 1:
+            return
+        own = (ctx.invocation_id, ctx.node_path)
+        self._said = [
+            event
+            for event in await self._shared.all_events()
+            if (event.invocation_id, event.node_info.path) == own and event.content is not None
+        ]
+
     def is_told(self, event: Any) -> bool:
-        """Say whether an event that the agent yields is one of a sub-agent, which is stored already.
+        """Say whether an event that the agent yields is stored already: it is a sub-agent's, or was said before a cut.
 
         Raises:
             DataError: it is a changed copy of one.
@@ -115,12 +128,32 @@ class AgentInvocation(InvocationContext):
         if not event.partial and (text := content_text(event.content)):
             self.last_text = text
         known = self._told.get(event.id)
-        if known is None or known is event or known == event:
-            return known is not None
+        if known is None:
+            return self._is_said_again(event)
+        if known is event or known == event:
+            return True
         raise DataError(
             f"Agent {self.agent.name!r} yielded a changed copy of an event of {known.author!r}, which is stored "
             f"already and can't change: yield the event itself, and what you have to say as an Event(...) of your own."
         )
+
+    def _is_said_again(self, event: Event) -> bool:
+        """Say whether an event says what the run said next before it was cut off; whatever differs is said anew."""
+        if not self._said or event.partial:
+            return False
+        said = self._said.pop(0)
+        deeds, done = event.actions, said.actions
+        is_same = (
+            event.content == said.content
+            and event.output is None
+            and deeds.route is None
+            and not event.long_running_tool_ids
+            and (deeds.escalate, deeds.transfer_to_agent) == (done.escalate, done.transfer_to_agent)
+            and deeds.state_delta.items() <= done.state_delta.items()
+        )
+        if not is_same:
+            self._said = []
+        return is_same
 
     def cause(self, error: Exception) -> Exception:
         """Return a failure of a sub-agent with where it happened, any other error as it is."""

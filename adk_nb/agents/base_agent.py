@@ -243,6 +243,7 @@ class BaseAgent(BaseNode):
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         view = AgentInvocation(self, ctx)
+        await view.recall()
         try:
             async with contextlib.aclosing(self._run_async_impl(view)) as events:
                 async for event in events:
