@@ -96,7 +96,7 @@ class Compacting:
         summarizer = self._app.summarizer()
         assert summarizer is not None  # the app wants summaries
         if isinstance(summarizer, LlmEventSummarizer):
-            summarizer.caller = Caller("", self._call.root.name, self._invocation.invocation_id)
+            summarizer.caller = Caller("summary", "", self._invocation.invocation_id)
         try:
             event = await summarizer.maybe_summarize_events(events=chosen)
             if event is None:

@@ -16,6 +16,8 @@ from adk_nb.sessions import InMemorySessionService
 from adk_nb.testing import ScriptedModel, call
 from adk_nb.workflow import Workflow, node
 from tests.agents.calling import Talk, calls
+from tests.workflow.driving import Conversation
+from tests.workflow.mortal_stores import OnlyEvents, SqliteStore, Store
 
 
 class Trip(BaseModel):
@@ -232,3 +234,26 @@ def test_a_session_that_is_loaded_in_part() -> None:
     few = RunConfig(get_session_config=GetSessionConfig(num_recent_events=1))
     talk.turn("book", few)
     assert talk.turn("Rome", few)[-2:] == ["user booker={'city': 'Rome', 'price': 1}", "coord 'Done.'"]
+
+
+@pytest.mark.parametrize("made", [Store, SqliteStore, OnlyEvents])
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_a_session_that_is_loaded_in_part_elsewhere(made: type[Store], count: int) -> None:
+    """The answer goes to the paused task in a new process too, in every store, even where no event is loaded."""
+    few = RunConfig(get_session_config=GetSessionConfig(num_recent_events=count))
+
+    async def main() -> None:
+        store = made()
+        asks = ScriptedModel({"coord": [call("booker", goal="x")], "booker": ["Where to?"]})
+        await Conversation(team(asks), await store.open()).say("book", run_config=few)
+        ends = ScriptedModel({"coord": ["Done."], "booker": [FINISHES]})
+        talk = Conversation(team(ends), await store.open())
+        events = await talk.say("Rome", run_config=few)
+        assert [(event.author, event.output) for event in events if event.output] == [
+            ("booker", {"city": "Rome", "price": 1})
+        ]
+        assert content_text(events[-1].content) == "Done."
+        assert (await talk.root()).status == "completed"
+        await store.close()
+
+    asyncio.run(main())
