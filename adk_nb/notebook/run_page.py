@@ -14,6 +14,7 @@ import re
 import time
 import uuid
 import zlib
+from dataclasses import replace
 from typing import Any
 
 from adk_nb.frames.notes import sentence
@@ -43,16 +44,33 @@ Snapshot = dict[str, Any]
 
 def picture(description: GraphDescription, snapshot: Snapshot) -> tuple[str, str]:
     """Return a run's graph as SVG and as text; the SVG is empty where no program could lay it out."""
+    try:
+        return draw_graph(description, _marks(snapshot)).svg, ""
+    except LayoutError as error:
+        return "", f"{graph_text(description)}\n({error})"
+
+
+def _marks(snapshot: Snapshot) -> RunMarks:
     nodes = snapshot["nodes"]
-    marks = RunMarks(
+    return RunMarks(
         states={path: node["status"] for path, node in nodes.items()},
         details={path: _detail(node) for path, node in nodes.items()},
         taken={(source, target) for source, target in snapshot["edges"]},
     )
+
+
+def closed_picture(description: GraphDescription, snapshot: Snapshot) -> str:
+    """Return the graph with what is inside its nodes left out, as SVG without its styles.
+
+    Empty where nothing is inside any node, or no program could lay it out.
+    """
+    if not any(node.inner is not None for node in description.nodes):
+        return ""
+    outer = replace(description, nodes=tuple(replace(node, inner=None) for node in description.nodes))
     try:
-        return draw_graph(description, marks).svg, ""
-    except LayoutError as error:
-        return "", f"{graph_text(description)}\n({error})"
+        return draw_graph(outer, _marks(snapshot), styled=False).svg
+    except LayoutError:
+        return ""
 
 
 def _detail(node: dict[str, Any]) -> str:
@@ -70,13 +88,15 @@ def fragment(key: str, snapshot: Snapshot, description: GraphDescription | None,
         description: The graph; `None` draws none.
         theme: `light` or `dark`; empty follows the page.
     """
+    closed = "" if description is None else closed_picture(description, snapshot)
+    shown = {**snapshot, "closed": closed} if closed else snapshot
     styles = json.dumps(style_sheet(*STYLES)).replace("<", "\\u003c")
     copy = uuid.uuid4().hex[:8]
     forced = f' data-adknb-theme="{html.escape(theme)}"' if theme else ""
     return (
         f'<div class="adknb adknb-run" data-adknb-run="{key}" data-adknb-copy="{copy}"{forced}>'
         f"{_static(snapshot, description)}</div>"
-        f'<script type="module">{script("run/main")}\nmountCopies("{key}", "{copy}", "{packed(snapshot)}", {styles});'
+        f'<script type="module">{script("run/main")}\nmountCopies("{key}", "{copy}", "{packed(shown)}", {styles});'
         "</script>"
     )
 

@@ -33,7 +33,7 @@ from adk_nb.notebook.assets import page, script, style_sheet
 from adk_nb.notebook.fold import RunFold
 from adk_nb.notebook.forms import answer_in
 from adk_nb.notebook.front_end import FrontEnd, cell_count, front_end
-from adk_nb.notebook.run_page import STYLES, as_text, fragment, picture, with_details
+from adk_nb.notebook.run_page import STYLES, as_text, closed_picture, fragment, picture, with_details
 from adk_nb.notebook.settings import theme
 
 if TYPE_CHECKING:
@@ -189,6 +189,8 @@ class RunView:
     def _base(self) -> dict[str, Any]:
         # A widget's state may be saved with the notebook.
         snapshot: dict[str, Any] = without_secrets(self.fold.snapshot(PAGE_ROWS))
+        if self._front_end == "isolated":
+            snapshot["closed"] = closed_picture(self._history.description, snapshot)
         return snapshot
 
     def _open(self) -> None:

@@ -12,6 +12,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from adk_nb import events
 from adk_nb.agents import LlmAgent
 from adk_nb.events import RequestInput
+from adk_nb.notebook.fold import RunFold
 from adk_nb.notebook.run import Run
 from adk_nb.notebook.starts import run
 from adk_nb.testing import ScriptedModel, call
@@ -123,6 +124,18 @@ def test_loops_and_children_outside_the_picture(page: Page) -> None:
     expect(page.get_by_role("button", name="child 2×")).to_be_visible()
 
 
+def test_nested_workflows_collapse(page: Page) -> None:
+    """What is inside nodes goes away and comes back, with the states and without taking its runs for strangers."""
+    page.get_by_role("button", name="Collapse what is inside nodes").click()
+    expect(page.locator('svg [data-path="inner/draft"]')).to_have_count(0)
+    assert [status(page, path) for path in ("inner", "ask")] == ["completed"] * 2
+    expect(page.locator(".adknb-run-strayline")).to_have_count(1)
+    page.get_by_role("slider", name="Step of the run").press("Home")
+    assert status(page, "ask") == "pending"
+    page.get_by_role("button", name="Open what is inside nodes").click()
+    assert status(page, "inner/draft") == "pending"
+
+
 def test_state_differs_between_any_two_steps(page: Page) -> None:
     """The state tab shows what came and what changed between the two steps that are picked, place by place."""
     page.get_by_role("tab", name="State 3").click()
@@ -191,7 +204,7 @@ def test_messages_are_a_conversation(chromium: BrowserContext) -> None:
 
 
 def test_live_view_asks_for_what_it_lacks(chromium: BrowserContext) -> None:
-    """A live view gets an event and older rows from the kernel, and shows a streamed message grow in one turn."""
+    """A live view gets an event and older rows from the kernel when they are looked at, and not before."""
     made = away(talked())
     fold = made.history.fold
     page = live_page(chromium, fold.snapshot(rows=2))
@@ -205,3 +218,19 @@ def test_live_view_asks_for_what_it_lacks(chromium: BrowserContext) -> None:
     details = {str(number): event for number, event in fold.rows.details([2]).items()}
     page.evaluate("details => model.say({kind: 'details', details})", details)
     expect(page.locator(".adknb-run-tree")).to_contain_text("function_call")
+
+
+def test_streamed_message_grows_in_its_turn(chromium: BrowserContext) -> None:
+    """The pieces of a message that streams are one turn of the conversation, which grows until it is whole."""
+    fold = RunFold(name="desk")
+    page = live_page(chromium, fold.snapshot())
+    page.get_by_role("tab", name="Messages").click()
+    for text, is_partial in (("Hel", True), ("lo", True), ("Hello!", False)):
+        fold.event(Event(author="desk", node_path="desk@1", message=text, partial=is_partial, timestamp=5.0))
+        page.evaluate("changes => model.say({kind: 'batch', changes, now: 6})", fold.take_changes())
+        assert page.evaluate("sent.at(-1)") == {"kind": "details", "numbers": [1]}
+        details = {str(number): event for number, event in fold.rows.details([1]).items()}
+        page.evaluate("details => model.say({kind: 'details', details})", details)
+        expect(page.locator(".adknb-run-turn")).to_have_count(1)
+        expect(page.locator(".adknb-run-growing")).to_have_count(int(is_partial))
+    expect(page.locator(".adknb-run-turn .adknb-run-text")).to_have_text("Hello!")

@@ -5,18 +5,26 @@ import { ago, clock } from "./words.js";
 
 const NODE_STATES = ["retrying", "pending", "running", "waiting", "completed", "failed", "cancelled", "incomplete", "gathering", "stopped"];
 
+/** Larger pictures are collapsed at first. */
+const NODES_OPEN = 40;
+
 /** What an agent calls to move on, which its edges show already. */
 const OWN_TOOLS = /(^$|(^|\/)(transfer_to_agent|adk_\w+)$)/;
 
 export class GraphPane {
-  /** @param {?SVGElement} svg @param {string} outline what stands here without a picture */
-  constructor(svg, pick, point, outline) {
+  /**
+   * @param {?SVGElement} svg @param {?SVGElement} closed the picture without what is inside its nodes
+   * @param {string} outline what stands here without a picture
+   */
+  constructor(svg, closed, pick, point, outline) {
     this.element = html("div", "adknb-run-graph");
     this.pick = pick;
+    this.point = point;
     this.more = html("div", "adknb-run-strays");
     this.moreKey = "";
     this.nodes = new Map();
     this.edges = [];
+    this.starts = [];
     this.isEmpty = !svg && !outline;
     /** Pixels below which the picture can't be read without scrolling. */
     this.leastWidth = 0;
@@ -24,29 +32,51 @@ export class GraphPane {
       if (outline) this.element.append(html("pre", "", outline));
       return;
     }
-    this.element.append(svg, this.more);
-    this.leastWidth = parseFloat(svg.style.minWidth) || 0;
-    for (const group of svg.querySelectorAll("[data-path]")) {
-      const detail = [...group.children].find((child) => child.classList.contains("adknb-detail"));
-      const box = [...group.children].find((child) => child.classList.contains("adknb-box"));
-      this.nodes.set(group.dataset.path, { group, detail, box, own: detail?.textContent });
-      group.addEventListener("click", (event) => {
-        event.stopPropagation();
-        pick(group.dataset.path);
-      });
-    }
-    svg.addEventListener("pointerover", (event) => point(event.target.closest("[data-path]")?.dataset.path ?? ""));
-    svg.addEventListener("pointerleave", () => point(""));
-    this.makeReachable(svg);
-    for (const group of svg.querySelectorAll("[data-source]")) {
-      this.edges.push({ group, key: JSON.stringify([group.dataset.source, group.dataset.target]) });
-    }
+    this.open = svg;
+    this.closed = closed;
+    this.drawnPaths = new Set([...svg.querySelectorAll("[data-path]")].map((one) => one.dataset.path));
     this.inView = "";
+    this.fold = button("", "adknb-run-quiet adknb-run-small adknb-run-unfold", () => {
+      this.use(this.svg === this.open ? this.closed : this.open);
+      if (this.state) this.draw(...this.last);
+      this.fold.focus();
+    });
+    this.fold.hidden = !closed;
+    this.use(closed && this.drawnPaths.size > NODES_OPEN ? closed : svg);
     new ResizeObserver(() => {
       this.inView = "";
       if (this.state) this.follow();
     }).observe(this.element);
+  }
+
+  /** Show this picture of the graph. */
+  use(svg) {
+    this.svg = svg;
+    this.leastWidth = parseFloat(svg.style.minWidth) || 0;
+    this.fold.textContent = svg === this.open ? "collapse" : "open";
+    this.fold.setAttribute("aria-label", svg === this.open ? "Collapse what is inside nodes" : "Open what is inside nodes");
+    this.element.replaceChildren(this.fold, svg, this.more);
+    this.inView = "";
+    this.nodes.clear();
+    this.edges = [];
+    for (const group of svg.querySelectorAll("[data-path]")) {
+      const detail = [...group.children].find((child) => child.classList.contains("adknb-detail"));
+      const box = [...group.children].find((child) => child.classList.contains("adknb-box"));
+      this.nodes.set(group.dataset.path, { group, detail, box, own: detail?.textContent });
+    }
+    for (const group of svg.querySelectorAll("[data-source]")) {
+      this.edges.push({ group, key: JSON.stringify([group.dataset.source, group.dataset.target]) });
+    }
     this.starts = [...this.nodes.values()].filter(({ group }) => group.classList.contains("adknb-kind-start"));
+    if (svg.adknbIsKnown) return;
+    svg.adknbIsKnown = true;
+    svg.addEventListener("click", (event) => {
+      const place = event.target.closest("[data-path]")?.dataset.path;
+      if (place !== undefined) this.pick(place);
+    });
+    svg.addEventListener("pointerover", (event) => this.point(event.target.closest("[data-path]")?.dataset.path ?? ""));
+    svg.addEventListener("pointerleave", () => this.point(""));
+    this.makeReachable(svg);
   }
 
   /** By keyboard: one stop for the picture, arrow keys from node to node, Enter chooses. */
@@ -79,7 +109,7 @@ export class GraphPane {
   drawStrays(state) {
     const groups = new Map();
     for (const [path, node] of state.nodes) {
-      if (this.nodes.has(path) || OWN_TOOLS.test(path)) continue;
+      if (this.drawnPaths?.has(path) || OWN_TOOLS.test(path)) continue;
       const above = path.split("/").slice(0, -1).join("/");
       groups.set(above, [...(groups.get(above) ?? []), [path, node]]);
     }
@@ -102,6 +132,7 @@ export class GraphPane {
 
   /** @param {Map} [known] nodes that ran at any time: before they do, they have nothing to say */
   draw(state, now, known = state.nodes) {
+    this.last = [state, now, known];
     this.drawStrays(state);
     for (const [path, { group, detail, own, box }] of this.nodes) {
       const node = state.nodes.get(path);

@@ -2,7 +2,7 @@
 
 import { Calls } from "./calls.js";
 import { html, keepKeys } from "./elements.js";
-import { GraphPane } from "./graph.js";
+import { GraphPane, parseSvg } from "./graph.js";
 import { Header } from "./header.js";
 import { Messages } from "./messages.js";
 import { stateAt } from "./past.js";
@@ -30,7 +30,7 @@ export class RunView {
     this.header = new Header(() => this.port?.send({ kind: "stop" }));
     const pick = (place) => this.pick(place);
     const point = (place) => this.point(place);
-    this.graph = new GraphPane(svg, pick, point, outline);
+    this.graph = new GraphPane(svg, svg && snapshot.closed ? parseSvg(snapshot.closed) : null, pick, point, outline);
     this.side = new SidePane();
     this.scrubber = new Scrubber((moment) => this.showMoment(moment));
     this.moment = null;
