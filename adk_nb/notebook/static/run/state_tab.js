@@ -86,7 +86,7 @@ export class StateTab {
   }
 }
 
-const heads = () => ["", "key", "before", "after"].map((name) => html("th", "", name));
+const heads = () => ["±", "key", "before", "after"].map((name) => html("th", "", name));
 const SIGNS = { added: "+", removed: "−", changed: "≠", same: "" };
 const SAID = { added: "added", removed: "removed", changed: "changed", same: "" };
 
