@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from adk_nb.models.tapes import record, replay
     from adk_nb.models.use import use_model
     from adk_nb.notebook.calculator_view import calculator
+    from adk_nb.notebook.chat import chat
     from adk_nb.notebook.display import show
+    from adk_nb.notebook.open_run import open_run
     from adk_nb.notebook.run import Run
+    from adk_nb.notebook.runs import runs
     from adk_nb.notebook.settings import configure
     from adk_nb.notebook.starts import run, run_sync
-    from adk_nb.notebook.stored_runs import compare, runs
+    from adk_nb.notebook.stored_runs import compare
     from adk_nb.runners import Runner
     from adk_nb.version import __version__
     from adk_nb.workflow import Workflow
@@ -36,13 +39,15 @@ _HOMES = {
     "Workflow": "adk_nb.workflow",
     "__version__": "adk_nb.version",
     "calculator": "adk_nb.calculator",  # a room that can be called
+    "chat": "adk_nb.notebook.chat",
     "compare": "adk_nb.notebook.stored_runs",
     "configure": "adk_nb.notebook.settings",
+    "open_run": "adk_nb.notebook.open_run",
     "record": "adk_nb.models.tapes",
     "replay": "adk_nb.models.tapes",
     "run": "adk_nb.notebook.starts",
     "run_sync": "adk_nb.notebook.starts",
-    "runs": "adk_nb.notebook.stored_runs",
+    "runs": "adk_nb.notebook.runs",
     "show": "adk_nb.notebook.display",
     "use_model": "adk_nb.models.use",
 }
@@ -57,8 +62,10 @@ __all__ = [
     "Workflow",
     "__version__",
     "calculator",
+    "chat",
     "compare",
     "configure",
+    "open_run",
     "record",
     "replay",
     "run",

@@ -34,7 +34,8 @@ AdkNbError
 ├── NodeTimeoutError (TimeoutError)
 ├── PluginError (RuntimeError)
 ├── LlmCallsLimitExceededError (RuntimeError)
-└── DynamicNodeFailError (RuntimeError)
+├── DynamicNodeFailError (RuntimeError)
+└── StoredRunError (RuntimeError)
 NodeInterruptedError (BaseException)            a signal, not an error: a child waits for a person
 ```
 
@@ -273,6 +274,10 @@ class DynamicNodeFailError(AdkNbError, RuntimeError):
     def details(self) -> Any:
         """The child error's `details`, or `None`."""
         return getattr(self.error, "details", None)
+
+
+class StoredRunError(AdkNbError, RuntimeError):
+    """A stored run had failed; its original exception went with the process that ran it."""
 
 
 class NodeInterruptedError(BaseException):

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from google.genai import types
+
 from adk_nb.events.apart import with_calls_apart
 from adk_nb.events.event import Event, content_text
 from adk_nb.events.questions import questions_in
@@ -52,8 +54,11 @@ def usage_of(event: Event) -> Usage | None:
     found = event.usage_metadata
     if event.partial or (found is None and event.model_version is None):
         return None
-    if found is None:
-        return Usage(model_calls=1)
+    return Usage(model_calls=1) if found is None else counted(found)
+
+
+def counted(found: types.GenerateContentResponseUsageMetadata) -> Usage:
+    """Return what one model call used, from what the model said of it."""
     thoughts = found.thoughts_token_count or 0
     tool = found.tool_use_prompt_token_count or 0
     prompt = (found.prompt_token_count or 0) + tool

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from adk_nb import frames
 from adk_nb.apps.app import App
-from adk_nb.errors import ConfigurationError
+from adk_nb.errors import ConfigurationError, StoredRunError
 from adk_nb.events.event import Event, new_id
 from adk_nb.events.record import NodeRun
 from adk_nb.frames.reading import Usage, total_usage
@@ -26,7 +26,7 @@ from adk_nb.notebook.messages import as_message
 from adk_nb.notebook.presets import Presets
 from adk_nb.notebook.run_graph import RunGraph
 from adk_nb.notebook.run_history import PendingQuestion, RunError, RunHistory
-from adk_nb.notebook.run_work import RunWork, Turn
+from adk_nb.notebook.run_work import RunWork, Turn, Watcher
 from adk_nb.notebook.settings import as_sessions, default_sessions
 from adk_nb.workflow.build import build_root
 from adk_nb.workflow.description import GraphDescription
@@ -60,9 +60,12 @@ class Run:
         model: Any = None,
         answers: Mapping[str, Any] | None = None,
         limits: Limits | None = None,
+        app_name: str = "",
+        streams: bool = False,
     ) -> None:
         node = build_root(root)
         self._settings: dict[str, Any] = {"user": user, "model": model, "answers": answers, "limits": limits}
+        self._settings |= {"app_name": app_name, "streams": streams}
         self._root = root
         service, warning = default_sessions() if sessions is None else (as_sessions(sessions), "")
         self.history = RunHistory(node.name, node.describe(), session or new_id())
@@ -74,11 +77,29 @@ class Run:
             self.history,
             Turn(message=as_message(message), state=dict(state) if state else None),
             user=user,
+            app_name=app_name,
+            streams=streams,
             sessions=service,
             model=as_model(model),
             presets=Presets(answers),
             limits=limits,
         )
+
+    @classmethod
+    def of_stored(cls, root: Any, history: RunHistory, work: RunWork, sessions: Any, **settings: Any) -> Run:
+        """Return a run whose history a store has kept; `open_run` does this.
+
+        Args:
+            root: What it goes on with; `None` when it can only be looked at.
+            history: What happened.
+            work: What goes on with it.
+            sessions: Where it is kept.
+            settings: What later turns are run with, as arguments of `Run`.
+        """
+        made = cls.__new__(cls)
+        made.history = history
+        made._root, made._work, made._sessions, made._settings = root, work, sessions, settings
+        return made
 
     @property
     def name(self) -> str:
@@ -157,9 +178,16 @@ class Run:
         return self.history.error
 
     def raise_for_error(self) -> Run:
-        """Raise the original exception of a failed run; return the run when there is none."""
+        """Raise the original exception of a failed run; return the run when there is none.
+
+        Raises:
+            StoredRunError: a stored run had failed in an earlier process.
+        """
         if self.history.exception is not None:
             raise self.history.exception
+        error = self.error
+        if error is not None:
+            raise StoredRunError(f"{error.path or self.name} had failed with {error.type}: {error.message}")
         return self
 
     @property
@@ -269,6 +297,7 @@ class Run:
         Raises:
             ConfigurationError: this run is still at work, or waits for the answer to a question.
         """
+        self._work.check_root()
         if self.history.waits_for_words:
             self._work.say(as_message(message))
             return self
@@ -277,7 +306,7 @@ class Run:
             raise ConfigurationError(
                 f"send() goes on with a conversation once its last turn is over; this one is {self.status}: {hint}."
             )
-        made = Run(self._root, message, session=self.session_id, sessions=self._sessions, **self._settings)
+        made = self.following(message)
         if view and front_end() != "none":
             made.view()
         try:
@@ -285,6 +314,14 @@ class Run:
         except RuntimeError:  # plain code, whose runs live on a loop of their own
             loop = self._work.loop
         return made.start(loop)
+
+    def following(self, message: Any) -> Run:
+        """Return the run of the next turn in the same session, not started yet; `send` starts it."""
+        return Run(self._root, message, session=self.session_id, sessions=self._sessions, **self._settings)
+
+    def watch(self, watcher: Watcher) -> None:
+        """Tell somebody of what happens, beside the view."""
+        self._work.watcher = watcher
 
     def cancel(self) -> Run:
         """Stop it, its children included; `await run.cancel()` waits until it has. The session can be resumed."""

@@ -113,6 +113,15 @@ class RunHistory:
         self._folded = 0
         self._unfolded: dict[str, NodeRun] = {}
 
+    def take_stored(self, events: list[Event], records: list[NodeRun], state: dict[str, Any]) -> None:
+        """Take over what a store kept of a run that is at work no more."""
+        self.events, self.state = events, state
+        for record in records:
+            self.put(record)
+        self.conclude(is_cancelled=self._root is not None and self._root.status not in _ENDS)
+        moments = [record.ended_at for record in records if record.ended_at is not None]
+        self._settled_at = max([event.timestamp for event in events] + moments, default=0.0)
+
     def begin(self) -> None:
         """A turn begins: the run is at work."""
         self.status, self.exception = "running", None
@@ -257,12 +266,15 @@ class RunHistory:
     @property
     def error(self) -> RunError | None:
         """Why it failed, `None` unless it did."""
-        if self.exception is None:
-            return None
         root = self._root
+        if self.exception is None and self.status != "failed":
+            return None
         if root is not None and root.error_type:
             path = root.error_path or root.path
             return RunError(path, root.error_type, root.error_message or "", self._item_index(path))
+        if self.exception is None:  # read from events, which don't say which error is the root's
+            failed = next((run for run in reversed(self.records.values()) if run.error_type), None)
+            return None if failed is None else RunError(failed.path, str(failed.error_type), failed.error_message or "")
         return RunError("", type(self.exception).__name__, str(self.exception))
 
     def _item_index(self, path: str) -> int | None:
@@ -317,8 +329,9 @@ class RunHistory:
             return
         error = self.error
         shown: dict[str, Any] | None = None
-        if error is not None and self.exception is not None:
+        if error is not None:
             shown = {"path": error.path, "type": error.type, "message": error.message}
+        if shown is not None and self.exception is not None:
             shown |= {"short": short_traceback(self.exception), "full": full_traceback(self.exception)}
         self._fold.settle(self.status, at=self._settled_at, result=self.output, error=shown)
 

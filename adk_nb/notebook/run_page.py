@@ -164,8 +164,8 @@ def _static_question(question: dict[str, Any]) -> str:
         how = "respond(…)" if approval is None else "approve()</code> or <code>await run.reject()"
         lines.append(
             f"<p>{_e(question['node'])} asks; not answered yet, and no kernel is linked with this copy. While the "
-            f"kernel that asked is running, <code>await run.{how}</code> answers it; after a restart, run the "
-            "cell again to be asked again.</p>"
+            f"kernel that asked is running, <code>await run.{how}</code> answers it; after a restart, "
+            "<code>adk.open_run(session_id, root)</code> asks again.</p>"
         )
         return "".join(lines)
     answer = question["answer"]

@@ -11,7 +11,7 @@ import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from google.genai import types
 
@@ -29,7 +29,7 @@ from adk_nb.runners import Runner
 from adk_nb.runners.records import with_records
 from adk_nb.workflow.limits import Limits
 from adk_nb.workflow.nodes import BaseNode
-from adk_nb.workflow.run_config import RunConfig
+from adk_nb.workflow.run_config import RunConfig, StreamingMode
 
 if TYPE_CHECKING:
     from adk_nb.notebook.run_view import RunView
@@ -65,6 +65,16 @@ class Turn:
             self.accepted.set_exception(error)
 
 
+class Watcher(Protocol):
+    """Who is told of what happens, on the run's own loop."""
+
+    def touch(self) -> None:
+        """Something happened."""
+
+    def settled(self) -> None:
+        """The run ended, or waits for a person."""
+
+
 class RunWork:
     """The turns of one run.
 
@@ -72,15 +82,18 @@ class RunWork:
         history: What they come to.
         user_id: Whose session they are kept in.
         view: The view that is told of them; `None` before somebody looks, and when it broke off.
+        watcher: Who else is told, for instance the chat that it is a turn of.
     """
 
     def __init__(
         self,
-        root: BaseNode | App,
+        root: BaseNode | App | None,
         history: RunHistory,
-        first: Turn,
+        first: Turn | None,
         *,
         user: str,
+        app_name: str = "",
+        streams: bool = False,
         sessions: Any,
         model: BaseLlm | None,
         presets: Presets,
@@ -89,20 +102,42 @@ class RunWork:
         self.history = history
         self.user_id = user
         self.view: RunView | None = None
+        self.watcher: Watcher | None = None
         self._first = first
-        if isinstance(root, App):
-            self._runner = Runner(app=root, session_service=sessions, **services_beside(sessions))
-        else:
-            self._runner = Runner(node=root, app_name=root.name, session_service=sessions, **services_beside(sessions))
-        self._sessions = with_records(sessions, self._runner.agent)  # reads values as they were, in any store
+        self._known_runner: Runner | None = None
+        if root is not None:
+            given: dict[str, Any] = {"app": root} if isinstance(root, App) else {"node": root}
+            self._known_runner = Runner(
+                **given, app_name=app_name or root.name, session_service=sessions, **services_beside(sessions)
+            )
+        agent = None if self._known_runner is None else self._known_runner.agent
+        self._sessions = with_records(sessions, agent)  # reads values as they were, in any store
         self._model = model
         self._presets = presets
-        self._config = RunConfig(limits=limits, prices=settings.prices())
+        self._streaming = StreamingMode.SSE if streams else StreamingMode.NONE
+        self._config = self._run_config(limits)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
         self._queue: deque[Turn] = deque()
         self._is_cancelled = False
         self._refusal: BaseException | None = None
+
+    def _run_config(self, limits: Limits | None) -> RunConfig:
+        return RunConfig(limits=limits, prices=settings.prices(), streaming_mode=self._streaming)
+
+    @property
+    def _runner(self) -> Runner:
+        """What carries the turns out.
+
+        Raises:
+            ConfigurationError: a stored run was opened without its root.
+        """
+        if self._known_runner is None:
+            raise ConfigurationError(
+                f"This run was opened without its root, so it can be looked at and not go on: open it with "
+                f"adk_nb.open_run({self.history.session_id!r}, root=...)."
+            )
+        return self._known_runner
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -118,6 +153,8 @@ class RunWork:
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Begin the first turn."""
         self._loop = loop
+        if self._first is None:  # a stored run, which is at work no more
+            return
         if asyncio._get_running_loop() is loop:
             self._go_on(self._first)
         else:
@@ -163,6 +200,11 @@ class RunWork:
         """Answer as soon as the turn that runs now has ended; the future is done when the answer is stored."""
         accepted: asyncio.Future[None] = self.loop.create_future()
         turn = Turn(answers=answers, accepted=accepted)
+        try:
+            self.check_root()
+        except ConfigurationError as error:
+            turn.say_refused(error)
+            return accepted
         if self._is_idle:
             self._go_on(turn)
         else:
@@ -171,15 +213,26 @@ class RunWork:
 
     def say(self, message: types.Content | None) -> None:
         """Go on with the person's next message."""
+        self.check_root()
         self.history.status = "running"
         self.call_soon(self._go_on, Turn(message=message))
 
     def resume(self, limits: Limits | None = None) -> None:
         """Go on with what stopped, with other limits where some are given."""
+        self.check_root()
         if limits is not None:
-            self._config = RunConfig(limits=limits, prices=settings.prices())
+            self._config = self._run_config(limits)
         self.history.status = "running"
-        self.call_soon(self._go_on, Turn() if self.history.invocation_id else self._first, True)
+        first = self._first or Turn()
+        self.call_soon(self._go_on, Turn() if self.history.invocation_id else first, True)
+
+    def check_root(self) -> None:
+        """Refuse to go on without a root.
+
+        Raises:
+            ConfigurationError: a stored run was opened without its root.
+        """
+        _ = self._runner
 
     def cancel(self) -> None:
         """Stop what runs; a run that waits for a person is over."""
@@ -339,7 +392,11 @@ class RunWork:
     def _touch(self) -> None:
         if self.view is not None:
             self.view.touch()
+        if self.watcher is not None:
+            self.watcher.touch()
 
     def _show_settled(self) -> None:
         if self.view is not None:
             self.view.settled()
+        if self.watcher is not None:
+            self.watcher.settled()

@@ -1,4 +1,4 @@
-"""`runs` and `compare`: what is stored, as a DataFrame, and runs side by side."""
+"""`compare`: runs side by side, live or stored."""
 
 from __future__ import annotations
 
@@ -15,36 +15,7 @@ from adk_nb.frames.stored_session import where
 from adk_nb.notebook import settings
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from adk_nb.frames.comparison import Comparison
-
-
-def runs(sessions: Any = None, **filters: Any) -> pd.DataFrame:
-    """Return stored runs as a DataFrame, one row each: session, status, times, message, output, tokens, money, error.
-
-    `adk_nb.frames` makes the other frames of the same source: events, node runs, model calls, messages, state.
-
-    Args:
-        sessions: Where they are kept: a session service of adk_nb or google-adk, the path of an SQLite file or of a
-            JSONL file, or `"memory"`; `None` is where runs of this kernel are kept.
-        **filters: `app`, `user`, `session`, `invocation`: one name or several; `since`, `until`: times.
-
-    Raises:
-        ConfigurationError: a filter isn't one of these.
-
-    Example:
-        >>> from adk_nb.notebook.starts import run_sync
-        >>> from adk_nb.sessions import InMemorySessionService
-        >>> kept = InMemorySessionService()
-        >>> def shout(node_input: str) -> str:
-        ...     return node_input.upper()
-        >>> run_sync(shout, "hi", sessions=kept).output
-        'HI'
-        >>> runs(kept)[["root", "status", "message", "output"]].values.tolist()
-        [['shout', 'completed', 'hi', 'HI']]
-    """
-    return frames.runs_frame(source_of(sessions), prices=settings.prices(), **filters)
 
 
 def source_of(sessions: Any) -> Any:

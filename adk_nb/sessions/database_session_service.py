@@ -10,6 +10,7 @@ from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import Event
 from adk_nb.events.get_session_config import GetSessionConfig
 from adk_nb.sessions.base_session_service import BaseSessionService, ListSessionsResponse
+from adk_nb.sessions.looking_back import FoundSession
 from adk_nb.sessions.session import Session
 from adk_nb.sessions.sqlite_session_service import SqliteSessionService
 
@@ -64,6 +65,12 @@ class DatabaseSessionService(BaseSessionService):
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
         """Return the sessions of an app, or of one of its users, without their events; the oldest update first."""
         return await self._service.list_sessions(app_name=app_name, user_id=user_id)
+
+    async def find_sessions(
+        self, *, app_name: str | None = None, user_id: str | None = None, session_id: str | None = None
+    ) -> list[FoundSession]:
+        """Return the sessions with these names, `None` for any, without reading what is in them."""
+        return await self._service.find_sessions(app_name=app_name, user_id=user_id, session_id=session_id)
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """Remove a session with its events; nothing happens when there is none with this id."""

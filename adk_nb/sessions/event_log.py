@@ -9,6 +9,7 @@ from typing import Any
 from adk_nb.events.event import Event
 from adk_nb.events.record import NodeRun, Status
 from adk_nb.events.values import freeze
+from adk_nb.sessions.looking_back import Said, said_in
 from adk_nb.sessions.opened_session import OpenedSession, unbroken
 from adk_nb.sessions.refusals import take_temporary
 from adk_nb.sessions.run_index import RunIndex
@@ -97,6 +98,18 @@ class EventLog:
     async def root_run(self, invocation_id: str | None = None) -> NodeRun | None:
         """Return the root record of an invocation, or of the newest one."""
         return self._index.root_run(invocation_id)
+
+    async def root_runs(self) -> list[NodeRun]:
+        """Return the root record of every invocation, in the order of their first append."""
+        return self._index.root_runs()
+
+    async def all_runs(self, invocation_id: str) -> list[NodeRun]:
+        """Return all records of an invocation, in the order of their first append."""
+        return self._index.all_runs(invocation_id)
+
+    async def said(self) -> list[Said]:
+        """Return how many events each invocation has and what its model calls used."""
+        return said_in(self._opened.load_events())
 
 
 def _can_wait(run: NodeRun) -> bool:

@@ -14,6 +14,7 @@ from adk_nb.events.read_only import thawed
 from adk_nb.events.record import NodeRun
 from adk_nb.events.state import merge_scopes, split_scopes
 from adk_nb.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse
+from adk_nb.sessions.looking_back import FoundSession, Said, said_in
 from adk_nb.sessions.refusals import already_exists, checked_state, event_exists, not_found, take_temporary
 from adk_nb.sessions.run_index import RunIndex
 from adk_nb.sessions.session import Session, adopt, handle_of, key_of, new_session, show_delta, show_event
@@ -75,6 +76,18 @@ class InMemorySessionService(BaseSessionService):
         ]
         found.sort(key=lambda stored: stored.last_update_time)
         return ListSessionsResponse.model_construct(sessions=[self._session(stored, []) for stored in found])
+
+    async def find_sessions(
+        self, *, app_name: str | None = None, user_id: str | None = None, session_id: str | None = None
+    ) -> list[FoundSession]:
+        """Return the sessions with these names, `None` for any, without reading what is in them."""
+        return [
+            FoundSession(*stored.key, stored.last_update_time)
+            for (app, user), of_user in list(self._sessions.items())
+            if app_name in (None, app) and user_id in (None, user)
+            for stored in list(of_user.values())
+            if session_id in (None, stored.key[2])
+        ]
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """Remove a session with its events; nothing happens when there is none with this id."""
@@ -233,3 +246,15 @@ class _MemoryLog:
     async def root_run(self, invocation_id: str | None = None) -> NodeRun | None:
         """Return the root record of an invocation, or of the newest one."""
         return self._stored.runs.root_run(invocation_id)
+
+    async def root_runs(self) -> list[NodeRun]:
+        """Return the root record of every invocation, in the order of their first append."""
+        return self._stored.runs.root_runs()
+
+    async def all_runs(self, invocation_id: str) -> list[NodeRun]:
+        """Return all records of an invocation, in the order of their first append."""
+        return self._stored.runs.all_runs(invocation_id)
+
+    async def said(self) -> list[Said]:
+        """Return how many events each invocation has and what its model calls used."""
+        return said_in(list(self._stored.events))

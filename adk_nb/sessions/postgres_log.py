@@ -5,13 +5,27 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from pydantic_core import from_json
+
 from adk_nb.events.event import Event
 from adk_nb.events.record import NodeRun, Status
 from adk_nb.events.stored import run_from_json
 from adk_nb.sessions.knowledge import Knowledge
+from adk_nb.sessions.looking_back import Said
 from adk_nb.sessions.postgres_append import Append
 from adk_nb.sessions.postgres_connection import Database
-from adk_nb.sessions.postgres_tables import ASKING, CHILDREN, LATEST, NEWEST_ROOT, OPEN, ROOT, RUN_AT
+from adk_nb.sessions.postgres_tables import (
+    ALL,
+    ASKING,
+    CHILDREN,
+    LATEST,
+    NEWEST_ROOT,
+    OPEN,
+    ROOT,
+    ROOTS,
+    RUN_AT,
+    SAID,
+)
 from adk_nb.sessions.refusals import take_temporary
 from adk_nb.sessions.session import show_event
 
@@ -70,6 +84,19 @@ class PostgresLog:
         if invocation_id is None:
             return _first(await self._runs(NEWEST_ROOT))
         return _first(await self._runs(ROOT, invocation_id=invocation_id, parent=""))
+
+    async def root_runs(self) -> list[NodeRun]:
+        """Return the root record of every invocation, in the order of their first append."""
+        return await self._runs(ROOTS)
+
+    async def all_runs(self, invocation_id: str) -> list[NodeRun]:
+        """Return all records of an invocation, in the order of their first append."""
+        return await self._runs(ALL, invocation_id=invocation_id)
+
+    async def said(self) -> list[Said]:
+        """Return how many events each invocation has and what its model calls used, without reading the events."""
+        rows = await self._database.all(SAID, {"session": self._known.number})
+        return [Said(row[0], None if row[1] is None else from_json(row[1]), row[2]) for row in rows]
 
     async def _runs(self, statement: str, **values: Any) -> list[NodeRun]:
         rows = await self._database.all(statement, {"session": self._known.number, **values})

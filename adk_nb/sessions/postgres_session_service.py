@@ -21,6 +21,7 @@ from adk_nb.events.stored import event_from_json, pack_each, state_to_json, unpa
 from adk_nb.sessions import postgres_tables as sql
 from adk_nb.sessions.base_session_service import BaseSessionService, ListSessionsResponse
 from adk_nb.sessions.knowledge import Key, Knowledge, load_state, stale
+from adk_nb.sessions.looking_back import FoundSession
 from adk_nb.sessions.postgres_append import Append, Moved, write_shared_state
 from adk_nb.sessions.postgres_connection import Database, rows_of
 from adk_nb.sessions.postgres_log import PostgresLog
@@ -87,6 +88,13 @@ class PostgresSessionService(BaseSessionService):
             known = self._known.get(key) or _knowledge_of(key, found)
             sessions.append(new_session(known, key, found.whole_state(), last_update_time=found.time, events=[]))
         return ListSessionsResponse.model_construct(sessions=sessions)
+
+    async def find_sessions(
+        self, *, app_name: str | None = None, user_id: str | None = None, session_id: str | None = None
+    ) -> list[FoundSession]:
+        """Return the sessions with these names, `None` for any, without reading what is in them."""
+        values = {"app_name": app_name, "user_id": user_id, "id": session_id}
+        return [FoundSession(*row) for row in await self._database.all(sql.FIND, values)]
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """Remove a session with its events; nothing happens when there is none with this id."""

@@ -70,6 +70,11 @@ SELECT number, step, update_time, writer, state::text, {_SHARED}, user_id, id FR
 WHERE app_name = :app_name AND (CAST(:user_id AS text) IS NULL OR user_id = :user_id) ORDER BY update_time, number
 """
 APPS = "SELECT DISTINCT app_name FROM adk_nb_sessions ORDER BY app_name"
+FIND = """
+SELECT app_name, user_id, id, update_time FROM adk_nb_sessions
+WHERE (CAST(:app_name AS text) IS NULL OR app_name = :app_name)
+AND (CAST(:user_id AS text) IS NULL OR user_id = :user_id) AND (CAST(:id AS text) IS NULL OR id = :id)
+"""
 DELETE = f"DELETE FROM adk_nb_sessions WHERE {_ONE}"
 STATE = "SELECT state::text FROM adk_nb_sessions WHERE number = :session"
 USER_STATE = "SELECT state::text FROM adk_nb_user_states WHERE app_name = :app_name AND user_id = :user_id"
@@ -163,6 +168,14 @@ ROOT = f"{CHILDREN} LIMIT 1"
 NEWEST_ROOT = (
     "SELECT record::text FROM adk_nb_runs WHERE session = :session AND parent = '' ORDER BY number DESC LIMIT 1"
 )
+ROOTS = "SELECT record::text FROM adk_nb_runs WHERE session = :session AND parent = '' ORDER BY number"
+ALL = f"SELECT record::text FROM adk_nb_runs WHERE {_OF_INVOCATION} ORDER BY number"
+SAID = """
+SELECT invocation_id, usage, count(*) FROM (
+    SELECT invocation_id, (event_data -> 'usage_metadata')::text AS usage FROM adk_nb_events WHERE session = :session)
+    AS said
+GROUP BY invocation_id, usage
+"""
 ASKING = """
 SELECT record::text FROM adk_nb_questions JOIN adk_nb_runs ON number = run
 WHERE adk_nb_questions.session = :session AND interrupt_id = :interrupt_id ORDER BY number DESC

@@ -96,6 +96,15 @@ class RunIndex:
         roots = self.child_runs(invocation_id, "") if invocation_id is not None else []
         return roots[0] if roots else None
 
+    def root_runs(self) -> list[NodeRun]:
+        """Return the root record of every invocation, in the order of their first `put`."""
+        return [run for invocation_id in list(self._invocations) for run in self.child_runs(invocation_id, "")[:1]]
+
+    def all_runs(self, invocation_id: str) -> list[NodeRun]:
+        """Return all records of an invocation, in the order of their first `put`."""
+        invocation = self._invocations.get(invocation_id)
+        return [handed_out(row) for row in sorted(invocation.rows.values(), key=_number)] if invocation else []
+
     def _note_asked(self, row: Row) -> None:
         for question in row[_QUESTIONS]:
             number, _, _ = self._asked.get(question.interrupt_id, (0, "", ""))

@@ -6,9 +6,12 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from pydantic_core import from_json
+
 from adk_nb.events.event import Event
 from adk_nb.events.record import NodeRun, Status
 from adk_nb.events.stored import run_from_json
+from adk_nb.sessions.looking_back import Said
 from adk_nb.sessions.refusals import take_temporary
 from adk_nb.sessions.session import show_event
 from adk_nb.sessions.sqlite_connection import Connection
@@ -69,6 +72,24 @@ class SqliteLog:
         """Return the root record of an invocation, or of the newest one."""
         return _first(await self._runs(invocation_id, f"{_CHILDREN} LIMIT 1", parent=""))
 
+    async def root_runs(self) -> list[NodeRun]:
+        """Return the root record of every invocation, in the order of their first append."""
+        values = {"session": self._known.number}
+        return await self._read(lambda connection: _records(connection, _ROOTS, values))
+
+    async def all_runs(self, invocation_id: str) -> list[NodeRun]:
+        """Return all records of an invocation, in the order of their first append."""
+        return await self._runs(invocation_id, _ALL)
+
+    async def said(self) -> list[Said]:
+        """Return how many events each invocation has and what its model calls used, without reading the events."""
+
+        def work(connection: sqlite3.Connection) -> list[Said]:
+            rows = connection.execute(_SAID, self._known.key).fetchall()
+            return [Said(name, None if usage is None else from_json(usage), count) for name, usage, count in rows]
+
+        return await self._connection.read(work, [])
+
     async def _runs(self, invocation_id: str | None, query: str, **values: Any) -> list[NodeRun]:
         """Return the records that a query finds in an invocation, or in the newest one."""
 
@@ -127,6 +148,16 @@ _ASKED = (
 _ASKED_LAST = f"{_ASKED} ORDER BY run DESC LIMIT 1"
 _ASKED_AND_OPEN = f"{_ASKED} AND is_open = 1 ORDER BY run DESC"
 _AT = "SELECT step, line FROM adk_nb_runs WHERE invocation = :invocation AND path = :path"
+_ALL = "SELECT step, line FROM adk_nb_runs WHERE invocation = :invocation ORDER BY number"
+_ROOTS = (
+    "SELECT step, line FROM adk_nb_runs AS run JOIN adk_nb_invocations AS invocation "
+    "ON run.invocation = invocation.number WHERE session = :session AND is_open IN (0, 1) AND parent = '' "
+    "ORDER BY run.number"
+)
+_SAID = (
+    "SELECT invocation_id, json_extract(event_data, '$.usage_metadata') AS usage, count(*) FROM events "
+    "WHERE app_name = ? AND user_id = ? AND session_id = ? GROUP BY invocation_id, usage"
+)
 _CHILDREN = (
     "SELECT step, line FROM adk_nb_runs WHERE invocation = :invocation AND is_open IN (0, 1) AND parent = :parent "
     "ORDER BY number"

@@ -18,6 +18,7 @@ from adk_nb.events.state import merge_scopes, split_scopes
 from adk_nb.events.stored import event_from_json, pack_each, state_to_json, unpack_each
 from adk_nb.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse
 from adk_nb.sessions.knowledge import Key, load_state, stale
+from adk_nb.sessions.looking_back import FoundSession
 from adk_nb.sessions.refusals import already_exists, checked_state, not_found, take_temporary
 from adk_nb.sessions.session import Session, adopt, handle_of, key_of, new_session, show_delta, show_event
 from adk_nb.sessions.sqlite_connection import Connection
@@ -131,6 +132,19 @@ class SqliteSessionService(BaseSessionService):
             ]
 
         return ListSessionsResponse.model_construct(sessions=await self._connection.read(work, []))
+
+    async def find_sessions(
+        self, *, app_name: str | None = None, user_id: str | None = None, session_id: str | None = None
+    ) -> list[FoundSession]:
+        """Return the sessions with these names, `None` for any, without reading what is in them."""
+        given = {"app_name": app_name, "user_id": user_id, "id": session_id}
+        named = {name: value for name, value in given.items() if value is not None}
+        query = " AND ".join([_FIND, *(f"{name} = :{name}" for name in named)])
+
+        def work(connection: sqlite3.Connection) -> list[FoundSession]:
+            return [FoundSession(*row) for row in connection.execute(query, named)]
+
+        return await self._connection.read(work, [])
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """Remove a session with its events; nothing happens when there is none with this id."""
@@ -395,6 +409,7 @@ _STEP = "SELECT number, time, event_id, timestamp, event_data, records FROM adk_
 _EVENT_IDS = "SELECT event_id FROM adk_nb_steps WHERE number BETWEEN ? AND ? AND event_id IS NOT NULL"
 _APPS = "SELECT DISTINCT app_name FROM sessions ORDER BY app_name"
 _DELETE = f"DELETE FROM adk_nb_sessions WHERE {_ONE}"
+_FIND = "SELECT app_name, user_id, id, update_time FROM sessions WHERE TRUE"
 _COLUMNS = "SELECT user_id, id, state, update_time FROM sessions"
 _LIST_ALL = f"{_COLUMNS} WHERE app_name = ? ORDER BY update_time, rowid"
 _LIST = f"{_COLUMNS} WHERE app_name = ? AND user_id = ? ORDER BY update_time, rowid"

@@ -181,7 +181,7 @@ def test_messages_state_sessions_and_runs(kept: Any) -> None:
         ["n", "session", '{"of": [1, 2]}'],
         ["user:lang", "user", "en"],
     ]
-    runs: Any = adk_nb.runs(kept).set_index("session")
+    runs: Any = frames.runs_frame(kept).set_index("session")
     assert runs["status"].to_dict() == {"s1": "completed", "s2": "waiting", "s3": "failed"}
     assert runs.loc["s1", ["root", "message", "output", "model_calls"]].tolist() == ["wf", "one", "found", 2]
     assert runs.loc["s2", "open_questions"] == 1
@@ -193,7 +193,7 @@ def test_messages_state_sessions_and_runs(kept: Any) -> None:
     assert adk_nb.runs(kept, user="ada")["session"].tolist() == ["s1"]
     assert adk_nb.runs(kept.path, user="ada")["session"].tolist() == ["s1"]
     with pytest.raises(ConfigurationError, match="allowed: app, user"):
-        adk_nb.runs(kept, status="failed")
+        frames.runs_frame(kept, status="failed")
     sessions: Any = frames.sessions_frame(kept).set_index("session")
     assert sessions.loc["s1", ["user", "runs", "status"]].tolist() == ["ada", 1, "completed"]
 

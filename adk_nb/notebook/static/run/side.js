@@ -7,15 +7,16 @@ import { errorView, resultView, said, valueView } from "./values.js";
 import { clock } from "./words.js";
 
 const LOST =
-  "This form can't be sent any more. Run the cell again to be asked again. A run that is kept in a file " +
-  "can also be answered from code, with Runner and answer_content.";
+  "This form can't be sent any more. A run that is kept in a file goes on where it is: " +
+  "adk.open_run(session_id, root) asks again.";
 
 /** How an open question is answered where no kernel listens. */
 function unreached(question) {
   const codes = question.approval ? ["await run.approve()", "await run.reject()"] : ["await run.respond(…)"];
   const either = codes.flatMap((code, index) => [...(index ? [" or "] : []), html("code", "", code)]);
   const before = "Not answered yet, and no kernel is linked with this copy. While the kernel that asked is running, ";
-  return html("p", "adknb-run-soft", before, ...either, " answers it; after a restart, run the cell again to be asked again.");
+  const again = html("code", "", "adk.open_run(session_id, root)");
+  return html("p", "adknb-run-soft", before, ...either, " answers it; after a restart, ", again, " asks again.");
 }
 
 /** A question without a form: answered, or open where no kernel listens. */

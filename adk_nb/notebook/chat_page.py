@@ -1,0 +1,68 @@
+"""A conversation as HTML that needs no kernel: readable without scripts, and the chat's own front end with them."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import uuid
+from typing import Any
+
+from adk_nb.frames.plain import one_line, readable
+from adk_nb.notebook.assets import script, style_sheet
+
+STYLES = ("theme", "run_view", "chat")
+"""The style sheets of a chat."""
+_ACTING = re.compile("[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+"""Characters that act instead of showing: they stand as their escapes, as in the live box."""
+
+
+def chat_fragment(key: str, snapshot: dict[str, Any], theme: str = "") -> str:
+    """Return the HTML of one output: what is read without scripts, and the script that makes a chat box of it.
+
+    Args:
+        key: What copies of this chat and its kernel find each other by.
+        snapshot: What to show, from a `ChatFold`.
+        theme: `light` or `dark`; empty follows the page.
+    """
+    data = readable(json.dumps(snapshot, ensure_ascii=False, separators=(",", ":")))
+    # `</script>` and `<!--` would end or open something inside a script element, whatever they stand in.
+    safe = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    styles = json.dumps(style_sheet(*STYLES)).replace("<", "\\u003c")
+    copy = uuid.uuid4().hex[:8]
+    forced = f' data-adknb-theme="{html.escape(theme)}"' if theme else ""
+    said = "".join(_still(item) for item in snapshot["items"])
+    return (
+        f'<div class="adknb adknb-run adknb-chat" data-adknb-chat="{key}" data-adknb-copy="{copy}"{forced}>'
+        f"<p><b>{_e(snapshot['header']['name'])}</b></p>{said}</div>"
+        f'<script type="module">{script("run/chat_main")}\nmountChats("{key}", "{copy}", {safe}, {styles});</script>'
+    )
+
+
+def _still(item: dict[str, Any]) -> str:
+    kind = item["kind"]
+    if kind in ("user", "agent"):
+        who = "you" if kind == "user" else item["author"]
+        return f"<p><b>{_e(who)}</b></p><p>{_e(item['text'])}</p>"
+    if kind == "call":
+        reply = f"<pre>{_e(_indented(item['reply']))}</pre>" if item["is_done"] else ""
+        call = f"{item['author']} called {item['name']}({item['what']})"
+        return f"<details><summary>{_e(call)}</summary>{reply}</details>"
+    if kind == "transfer":
+        return f"<p>{_e(item['author'])} handed over to {_e(item['to'])}</p>"
+    if kind == "question":
+        asked = item["question"]
+        said = one_line(asked["message"] or "Input is needed", 400)
+        if asked["answered"] is None:
+            return f"<p>? {_e(said)} (not answered)</p>"
+        return f"<p>? {_e(said)}</p><pre>{_e(_indented(asked['answer']))}</pre>"
+    return f"<p>{'⚠ ' if kind == 'error' else ''}{_e(item['text'])}</p>"
+
+
+def _indented(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+
+
+def _e(text: Any) -> str:
+    seen = _ACTING.sub(lambda found: f"\\u{ord(found.group()):04x}", str(text))
+    return html.escape(seen).replace("\n", "<br>")

@@ -1,0 +1,124 @@
+"""`open_run`: a stored run in hand again, after a restart of the kernel or in another process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+
+from adk_nb.apps.app import App
+from adk_nb.events.record import Status
+from adk_nb.models.use import as_model
+from adk_nb.notebook.front_end import front_end
+from adk_nb.notebook.presets import Presets
+from adk_nb.notebook.private_loop import run_blocking
+from adk_nb.notebook.run import Run
+from adk_nb.notebook.run_history import RunHistory
+from adk_nb.notebook.run_work import RunWork
+from adk_nb.notebook.settings import as_sessions, default_sessions
+from adk_nb.notebook.stored_graph import stored_graph
+from adk_nb.notebook.stored_sessions import StoredRun, find_session, load_run
+from adk_nb.workflow.build import build_root
+from adk_nb.workflow.limits import Limits
+from adk_nb.workflow.misfits import misfits
+from adk_nb.workflow.nodes import BaseNode
+
+_CUT = "It was at work when it was stored last: its kernel is gone, or another process still runs it."
+
+
+def open_run(
+    session_id: str,
+    root: Any = None,
+    sessions: Any = None,
+    invocation_id: str | None = None,
+    *,
+    app: str | None = None,
+    user: str | None = None,
+    model: Any = None,
+    view: bool = True,
+    limits: Limits | None = None,
+) -> Run:
+    """Return a stored run: the same history and view, with the forms of its open questions.
+
+    With `root`, `respond`, `approve`, `send` and `resume` go on with it as if nothing had been in between; what the
+    code has lost or gained since is told in `run.warnings`. Without, it can be looked at.
+
+    Args:
+        session_id: The session that it is kept in; `adk_nb.runs()` lists them.
+        root: The workflow, agent, node, function or `App` that ran, made again.
+        sessions: Where it is kept, as in `run`.
+        invocation_id: Which run of the session; `None` for the newest.
+        app: Under which app's name the session is kept, where the store has to be told: that of the root, or of the
+            `App`.
+        user: Whose session it is, where several users have one of this id.
+        model: The model that every agent asks from now on; `None` leaves each its own.
+        view: Show it live under the cell, where there is somebody to look.
+        limits: What each later turn may use up.
+
+    Raises:
+        SessionNotFoundError: there is no such session.
+        InvocationNotFoundError: there is no such run in it.
+        ConfigurationError: several sessions have this id, or the store can't find one without its app.
+
+    Example:
+        >>> import adk_nb as adk
+        >>> def shout(node_input: str) -> str:
+        ...     return node_input.upper()
+        >>> run = adk.run_sync(shout, "hi", session="monday", sessions="memory")
+        >>> open_run("monday", sessions="memory", app="shout").output
+        'HI'
+    """
+    service, warning = default_sessions() if sessions is None else (as_sessions(sessions), "")
+    node = None if root is None else build_root(root)
+    if app is None and node is not None and not hasattr(service, "find_sessions"):
+        app = root.name if isinstance(root, App) else node.name
+
+    async def load() -> tuple[StoredRun, asyncio.AbstractEventLoop]:
+        where = await find_session(service, session_id, app, user)
+        return await load_run(service, where, node, invocation_id), asyncio.get_running_loop()
+
+    stored, loop = run_blocking(load())
+    history = _history(stored, node)
+    if warning:
+        history.warn(warning)
+    work = RunWork(
+        root if isinstance(root, App) else node,
+        history,
+        None,
+        user=stored.session.user_id,
+        app_name=stored.session.app_name,
+        sessions=stored.sessions,
+        model=as_model(model),
+        presets=Presets(None),
+        limits=limits,
+    )
+    made = Run.of_stored(
+        root,
+        history,
+        work,
+        stored.sessions,
+        user=stored.session.user_id,
+        app_name=stored.session.app_name,
+        model=model,
+        limits=limits,
+    )
+    with contextlib.suppress(RuntimeError):  # in plain code it goes on where it was loaded
+        loop = asyncio.get_running_loop()
+    made.start(loop)
+    if view and front_end() != "none":
+        made.view()
+    return made
+
+
+def _history(stored: StoredRun, root: BaseNode | None) -> RunHistory:
+    top = next(record for record in stored.records if not record.parent)
+    is_fitting = root is not None and root.name == top.name
+    graph = root.describe() if root is not None and is_fitting else stored_graph(top.name, stored.records)
+    history = RunHistory(top.name, graph, stored.session.id)
+    history.take_stored(stored.events, stored.records, stored.state)
+    if top.status in (Status.RUNNING, Status.PENDING, Status.GATHERING):
+        history.warn(f"{_CUT} run.resume() goes on with it.")
+    if root is not None:
+        for said in misfits(root, stored.records):
+            history.warn(said)
+    return history

@@ -1,0 +1,134 @@
+"""Finding what a store holds: the session with an id, its runs, and what was written in one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from adk_nb.errors import ConfigurationError, InvocationNotFoundError, SessionNotFoundError, one_of
+from adk_nb.events.event import Event
+from adk_nb.events.get_session_config import GetSessionConfig
+from adk_nb.events.record import NodeRun
+from adk_nb.runners.records import records_in_events, with_records
+from adk_nb.sessions.looking_back import FindsSessions, FoundSession, TellsRuns
+from adk_nb.sessions.opened_session import settled
+from adk_nb.workflow.nodes import BaseNode
+from adk_nb.workflow.ports import RunLog
+
+NO_EVENTS = GetSessionConfig(num_recent_events=0)
+
+
+@dataclass
+class StoredRun:
+    """What a store keeps of one run."""
+
+    session: FoundSession
+    invocation_id: str
+    events: list[Event]
+    records: list[NodeRun]
+    state: dict[str, Any]
+    sessions: Any
+    """The store, as what goes on with the run has to use it."""
+
+
+async def find_sessions(
+    service: Any, *, app_name: str | None = None, user_id: str | None = None, session_id: str | None = None
+) -> list[FoundSession]:
+    """Return the stored sessions with these names, `None` for any, the one updated last first.
+
+    Raises:
+        ConfigurationError: the store can only tell the sessions of an app, and none is named.
+    """
+    if isinstance(service, FindsSessions):
+        found = await service.find_sessions(app_name=app_name, user_id=user_id, session_id=session_id)
+    elif app_name is None:
+        raise ConfigurationError(
+            f"{type(service).__name__} lists the sessions of one app at a time, and no app is named: give app=, the "
+            f"name of the app or of the root that ran."
+        )
+    else:
+        listed = await settled(service.list_sessions(app_name=app_name, user_id=user_id))
+        found = [
+            FoundSession(one.app_name, one.user_id, one.id, one.last_update_time)
+            for one in listed.sessions
+            if session_id in (None, one.id)
+        ]
+    return sorted(found, key=lambda one: one.last_update_time, reverse=True)
+
+
+async def find_session(service: Any, session_id: str, app_name: str | None, user_id: str | None) -> FoundSession:
+    """Return the one session with an id.
+
+    Raises:
+        SessionNotFoundError: there is none.
+        ConfigurationError: several apps or users have one of this id.
+    """
+    found = await find_sessions(service, app_name=app_name, user_id=user_id, session_id=session_id)
+    if not found:
+        where = "" if app_name is None else f" of app {app_name!r}"
+        raise SessionNotFoundError(
+            f"There is no session {session_id!r}{where} in {service!r}: adk_nb.runs() lists those that are stored; "
+            f"give sessions= for another store, app= for another app."
+        )
+    if len(found) > 1:
+        names = one_of("", [f"app={one.app_name!r}, user={one.user_id!r}" for one in found]).replace('"', "")
+        raise ConfigurationError(f"{len(found)} sessions have the id {session_id!r}; say which one, with {names}.")
+    return found[0]
+
+
+async def load_run(
+    service: Any, where: FoundSession, root: BaseNode | None = None, invocation_id: str | None = None
+) -> StoredRun:
+    """Return what is stored of a run.
+
+    Args:
+        service: The store.
+        where: The session.
+        root: The root that ran, which helps to understand events of google-adk.
+        invocation_id: Which run; `None` for the newest.
+    Raises:
+        InvocationNotFoundError: there is no such run in the session.
+        SessionNotFoundError: the session is gone.
+    """
+    sessions = with_records(service, root)
+    session, log = await open_session(sessions, where)
+    top = await log.root_run(invocation_id)
+    if top is None and session.events and sessions is service:
+        # The store keeps records, and none of this: google-adk ran it.
+        sessions = records_in_events(service, root)
+        session, log = await open_session(sessions, where)
+        top = await log.root_run(invocation_id)
+    if top is None:
+        what = "No run" if invocation_id is None else f"No run {invocation_id!r}"
+        raise InvocationNotFoundError(f"{what} is in session {where.id!r}: adk_nb.runs() lists those that are stored.")
+    records = await all_runs(log, top)
+    events = [event for event in session.events if event.invocation_id == top.invocation_id]
+    return StoredRun(where, top.invocation_id, events, records, dict(session.state), sessions)
+
+
+async def open_session(
+    sessions: Any, where: FoundSession, config: GetSessionConfig | None = None
+) -> tuple[Any, RunLog]:
+    """Return a session and its log.
+
+    Raises:
+        SessionNotFoundError: it is gone.
+    """
+    app_name, user_id, session_id, _ = where
+    session = await sessions.get_session(app_name=app_name, user_id=user_id, session_id=session_id, config=config)
+    if session is None:
+        raise SessionNotFoundError(f"Session {session_id!r} of app {app_name!r} was deleted.")
+    log: RunLog = sessions.open_log(session)
+    return session, log
+
+
+async def all_runs(log: RunLog, top: NodeRun) -> list[NodeRun]:
+    """Return all records of a run, in the order of their creation."""
+    if isinstance(log, TellsRuns):
+        return await log.all_runs(top.invocation_id)
+    found, todo = [top], [top.path]
+    while todo:
+        below = await log.child_runs(top.invocation_id, todo.pop())
+        found += below
+        todo += [run.path for run in below]
+    return sorted(found, key=lambda run: run.created_at)
