@@ -30,6 +30,7 @@ class FunctionTool(BaseTool):
     The argument annotated `ToolContext` or `Context`, else the one named `tool_context`, gets the context and is hidden
     from models. Every other argument is turned into its type; one that doesn't fit is told to the model, and fails a
     node. The function may be async. A generator's messages go out as they come, and its one other value is the result.
+    A `RequestInput` that it returns to an agent is put to a person, and the answer is the result.
 
     Example:
         >>> def weather(city: str, days: int = 1) -> str:
