@@ -155,11 +155,21 @@ class FunctionCalls:
             return await self._run(made, tool, args)
         result = await self._called(made, tool, args)
         target = result.actions.get("transfer_to_agent")
-        refused = None if target is None else refusal(target, self._agent, self._targets)
+        refused = None if target is None else self._refusal(target)
         if refused is not None:
             result.response = {"error": refused}
             result.actions = {key: one for key, one in result.actions.items() if not key.startswith("transfer_")}
         return result
+
+    def _refusal(self, target: str) -> str | None:
+        """Return what to tell a model that hands the conversation over and can't, or not now."""
+        if self._tasks:
+            names = ", ".join(sorted({str(one.call.name) for one in self._tasks}))
+            return (
+                f"The conversation wasn't handed over: the same message gives a task to {names}, which comes first. "
+                f"Call transfer_to_agent alone, once that is done."
+            )
+        return refusal(target, self._agent, self._targets)
 
     async def _called(self, made: MadeCall, tool: BaseTool, args: dict[str, Any]) -> CallResult:
         """Call a tool in a run of its own."""

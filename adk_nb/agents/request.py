@@ -43,17 +43,31 @@ async def request_of(
         model: Whom it asks.
         blocks: Further system text, after the agent's own: see `schema_hint` and `transfer_text`.
         since: How many events of the session lie before the agent's run; an agent that reads only its own run isn't
-            slowed down by them.
+            slowed down by them, nor is one that reads only the present turn.
     Raises:
         MissingVariableError: an instruction names a key that the state lacks.
     """
     look = ReadonlyContext(ctx.get_invocation_context(), node=agent)
     reader = reader_of(agent, ctx, keeps_ids=getattr(model, "keeps_call_ids", False))
     reads_own_run = reader.is_task or (agent.mode == "single_turn" and agent.include_contents == "none")
-    events = ctx.session.events[since:] if since and reads_own_run else ctx.session.events
+    if not reads_own_run:
+        since = _turn_begins(ctx, since) if agent.include_contents == "none" and "/" not in ctx.node_path else 0
+    events = ctx.session.events[since:] if since else ctx.session.events
     contents = contents_for(reader, events, input_content(node_input), agent.include_contents)
     request = LlmRequest(model=model.model, config=settings_of(agent, ctx.run_config), contents=contents)
     return await with_instructions(agent, look, request, blocks)
+
+
+def _turn_begins(ctx: Context, since: int) -> int:
+    """Return where the message stands that a root answers now; 0 when it isn't right before the root's run."""
+    events = ctx.session.events
+    for at in range(since - 1, -1, -1):
+        event = events[at]
+        if event.invocation_id != ctx.invocation_id:
+            break
+        if event.author == "user" and event.content is not None and not event.get_function_responses():
+            return at
+    return 0
 
 
 async def with_instructions(

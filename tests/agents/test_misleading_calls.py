@@ -270,3 +270,17 @@ def test_result_that_comes_later_beside_one_that_comes_now() -> None:
     words.turn("go")
     assert words.turn("never mind") == ["bot 'fine'"]
     assert words.turn(response("a", "later", given=1)) == ["bot 'late'"]
+
+
+def test_hand_over_beside_a_task() -> None:
+    """The task comes first, so that its questions get their answers; the model is told, and can hand over later."""
+    clerk = LlmAgent(
+        name="clerk", mode="task", model=ScriptedModel(["Which city?", calls("finish_task", "f", result="Oslo")])
+    )
+    helper = LlmAgent(name="helper", model=ScriptedModel(["I help"]))
+    both = [calls("transfer_to_agent", "t", agent_name="helper"), calls("clerk", "c", request="book")]
+    model = ScriptedModel([both, calls("transfer_to_agent", "t2", agent_name="helper")])
+    talk = Talk(LlmAgent(name="root", model=model, sub_agents=[clerk, helper]))
+    assert talk.turn("go")[-1] == "clerk 'Which city?'"
+    assert "gives a task to clerk" in results(talk)[0]["error"]
+    assert talk.turn("Oslo")[-1] == "helper 'I help'"
