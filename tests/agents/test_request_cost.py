@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from adk_nb.agents import Agent, contents
+from adk_nb.agents import Agent
+from adk_nb.events.rewinds import visible_events
+from adk_nb.models.llm_request import LlmRequest
 from adk_nb.testing import FunctionModel, call
 from tests.agents.calling import Talk
 
@@ -19,18 +21,20 @@ def test_present_turn_alone_costs_the_same_after_any_history() -> None:
         """Do something."""
         return "done"
 
-    model = FunctionModel(lambda request: "ok" if request.contents[-1].parts[-1].function_response else call("tool"))
+    def answer(request: LlmRequest) -> Any:
+        return "ok" if (request.contents[-1].parts or [])[-1].function_response else call("tool")
+
+    model = FunctionModel(answer)
     agent = Agent(name="bot", model=model, tools=[tool], include_contents="none")
     talk = Talk(agent)
     for number in range(5):
         talk.turn(f"turn {number}")
-    seen = contents.visible_events
 
     def counting(events: Any) -> Any:
         looked.append(str(len(events)))
-        return seen(events)
+        return visible_events(events)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(contents, "visible_events", counting)
+        patch.setattr("adk_nb.agents.contents.visible_events", counting)
         talk.turn("last")
     assert looked == ["1", "3"]
