@@ -162,7 +162,7 @@ def test_saved_notebook_shows_the_run_without_its_kernel(open_notebook: OpenNote
     first.wait_text("Your name?", cell=1)
     saved = first.save()
     assert [set(output.data) for output in saved.cells[1].outputs] == [{"text/plain", "text/html"}]
-    assert len(json.dumps(saved)) < 100_000
+    assert len(json.dumps(saved)) < 150_000
     for trust in (True, False):
         nb = open_notebook(first.path, trust=trust, name=f"again-{trust}.ipynb")
         nb.wait_text("Your name?", cell=1)
