@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 Row = tuple[Any, ...]
+_AT_ONCE = 200
 
 
 def column(values: list[Any], dtype: Any) -> Any:
@@ -27,11 +28,12 @@ def table(columns: Mapping[str, str], rows: Iterable[Row]) -> pd.DataFrame:
         [1, <NA>]
     """
     lists: list[list[Any]] = [[] for _ in columns]
-    add = [values.append for values in lists]
-    for row in rows:
-        for append, value in zip(add, row, strict=True):
-            append(value)
-    made = {name: column(lists[i], dtype) for i, (name, dtype) in enumerate(columns.items())}
+    left = iter(rows)
+    # A few rows at a time: many tuples that live on would send the garbage collector through all events often.
+    while some := list(itertools.islice(left, _AT_ONCE)):
+        for values, more in zip(lists, zip(*some, strict=True), strict=True):
+            values.extend(more)
+    made = {name: column(lists[place], dtype) for place, (name, dtype) in enumerate(columns.items())}
     return pd.DataFrame(made, columns=list(columns))
 
 

@@ -86,7 +86,7 @@ def text_of(value: Any) -> str | None:
     if value is None:
         return None
     if type(value) is str:
-        return readable(value)
+        return value if value.isascii() else readable(value)
     found = plain(value)
     return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
 

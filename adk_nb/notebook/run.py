@@ -28,6 +28,7 @@ from adk_nb.notebook.run_graph import RunGraph
 from adk_nb.notebook.run_history import PendingQuestion, RunError, RunHistory
 from adk_nb.notebook.run_work import RunWork, Turn, Watcher
 from adk_nb.notebook.settings import as_sessions, default_sessions
+from adk_nb.notebook.timeline_picture import Timeline
 from adk_nb.workflow.build import build_root
 from adk_nb.workflow.description import GraphDescription
 from adk_nb.workflow.limits import Limits
@@ -220,6 +221,10 @@ class Run:
     def calls_frame(self) -> pd.DataFrame:
         """Return its model calls as a DataFrame, one row each, with request and reply; see `frames.calls_frame`."""
         return frames.calls_frame(self, prices=settings.prices())
+
+    def timeline(self) -> Timeline:
+        """Return where the time of its node runs went, drawn at the end of a cell; `.svg` and `.frame` have it, too."""
+        return Timeline(self.timeline_frame())
 
     def messages_frame(self) -> pd.DataFrame:
         """Return what was said as a DataFrame, one row a part of a message; see `adk_nb.frames.messages_frame`."""

@@ -16,6 +16,7 @@ from adk_nb.errors import ConfigurationError
 from adk_nb.events import RequestInput
 from adk_nb.events.record import Attempt, NodeRun, Question, Status
 from adk_nb.models.llm_response import LlmResponse
+from adk_nb.notebook.timeline_picture import Timeline
 from adk_nb.sessions import InMemorySessionService, SqliteSessionService
 from adk_nb.testing import ScriptedModel, call, check_path
 from adk_nb.workflow import FunctionNode, JoinNode, RetryConfig, node
@@ -80,6 +81,10 @@ def test_a_timeline_has_true_starts_and_ends_and_adds_up(tmp_path: Path) -> None
     line: Any = frames.timeline_frame(run)
     for _, stretches in line.groupby("path"):
         assert stretches["end"].tolist()[:-1] == stretches["start"].tolist()[1:]
+    drawn = run.timeline()
+    assert drawn.svg.count("<rect") == len(line)
+    assert "waiting for a person" in repr(drawn)
+    assert "<svg" in drawn._repr_mimebundle_()["text/html"]
     stored = frames.nodes_frame(tmp_path / "tl.db")
     pd.testing.assert_frame_equal(stored.drop(columns=["app"]), frame.drop(columns=["app"]))
 
@@ -178,6 +183,14 @@ def test_what_a_comparison_shows_is_text() -> None:
     hostile = "<img src=x onerror=alert(1)>"
     one, two = ([Event(invocation_id="e", node_path="w@1/a@1", output=out)] for out in (hostile, "b"))
     assert "<img" not in adk_nb.compare(one, two)._repr_html_()
+
+
+def test_what_a_timeline_shows_is_text() -> None:
+    """A node whose name looks like markup stays text in the drawing."""
+    run = NodeRun("<b>@1", "<b>x</b>", "1", "", "e", Status.COMPLETED, started_at=0.0, ended_at=1.0)
+    svg = Timeline(frames.timeline_frame([run])).svg
+    assert "<b>" not in svg
+    assert Timeline(frames.timeline_frame([])).svg.startswith("<svg")
 
 
 def search(q: str, ts: int = 0) -> str:
