@@ -9,11 +9,11 @@ from adk_nb.lazy import loaded_when_used
 if TYPE_CHECKING:
     from adk_nb.agents.base_agent import BaseAgent
     from adk_nb.agents.context import Context
-    from adk_nb.agents.instructions import inject_session_state
     from adk_nb.agents.invocation_context import InvocationContext
     from adk_nb.agents.llm_agent import Agent, LlmAgent
     from adk_nb.agents.loop_agent import LoopAgent
     from adk_nb.agents.parallel_agent import ParallelAgent
+    from adk_nb.agents.reading.instructions import inject_session_state
     from adk_nb.agents.readonly_context import ReadonlyContext
     from adk_nb.agents.run_config import RunConfig
     from adk_nb.agents.sequential_agent import SequentialAgent
@@ -44,7 +44,7 @@ _HOMES = {
     "ReadonlyContext": "adk_nb.agents.readonly_context",
     "RunConfig": "adk_nb.agents.run_config",
     "SequentialAgent": "adk_nb.agents.sequential_agent",
-    "inject_session_state": "adk_nb.agents.instructions",
+    "inject_session_state": "adk_nb.agents.reading.instructions",
 }
 
 __getattr__, __dir__ = loaded_when_used(__name__, _HOMES)

@@ -12,8 +12,8 @@ from pydantic import Field, PrivateAttr, field_validator
 
 from adk_nb.agents.agent_invocation import AgentInvocation
 from adk_nb.agents.callbacks import Callbacks, check_callbacks, first_answer
-from adk_nb.agents.lint import findings
-from adk_nb.agents.tree_description import describe_inside, describe_tree
+from adk_nb.agents.trees.lint import findings
+from adk_nb.agents.trees.tree_description import describe_inside, describe_tree
 from adk_nb.errors import ConfigurationError, one_of
 from adk_nb.events.event import Event, content_text
 from adk_nb.workflow.context import Context

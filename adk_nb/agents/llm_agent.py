@@ -11,18 +11,18 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from adk_nb.agents.base_agent import BaseAgent
 from adk_nb.agents.callbacks import Callbacks, check_callbacks
-from adk_nb.agents.dispatch import Dispatch
-from adk_nb.agents.instructions import Instruction
-from adk_nb.agents.lint import tools_of
+from adk_nb.agents.calls.own_tools import ToolLike, as_tool, check_tools
 from adk_nb.agents.output_schema import check_schema
-from adk_nb.agents.own_tools import ToolLike, as_tool, check_tools
 from adk_nb.agents.preview import Preview, done_at_once, preview_of
-from adk_nb.agents.sent_shapes import check_shapes
+from adk_nb.agents.reading.instructions import Instruction
+from adk_nb.agents.reading.sent_shapes import check_shapes
 from adk_nb.agents.settings import check_arguments, check_planner, check_settings
-from adk_nb.agents.standing import Standing, read_standings
-from adk_nb.agents.talk import Talk
-from adk_nb.agents.transfer import converses
-from adk_nb.agents.tree_description import tool_description
+from adk_nb.agents.trees.lint import tools_of
+from adk_nb.agents.trees.tree_description import tool_description
+from adk_nb.agents.turn.dispatch import Dispatch
+from adk_nb.agents.turn.standing import Standing, read_standings
+from adk_nb.agents.turn.talk import Talk
+from adk_nb.agents.turn.transfer import converses
 from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import Event, content_text, new_id
 from adk_nb.events.values import freeze

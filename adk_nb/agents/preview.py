@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from google.genai import types
 
-from adk_nb.agents.contents import Reader, contents_for, input_content
-from adk_nb.agents.model_response import SET_MODEL_RESPONSE
-from adk_nb.agents.own_tools import OwnTools
-from adk_nb.agents.request import schema_hint, settings_of, transfer_text, with_instructions
-from adk_nb.agents.transfer import targets_of
+from adk_nb.agents.calls.model_response import SET_MODEL_RESPONSE
+from adk_nb.agents.calls.own_tools import OwnTools
+from adk_nb.agents.reading.contents import Reader, contents_for, input_content
+from adk_nb.agents.reading.request import schema_hint, settings_of, transfer_text, with_instructions
+from adk_nb.agents.turn.transfer import targets_of
 from adk_nb.errors import one_of
 from adk_nb.events.event import Event
 from adk_nb.models.llm_request import LlmRequest

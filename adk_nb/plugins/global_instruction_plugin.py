@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adk_nb.agents.instructions import Instruction, instruction_text
+from adk_nb.agents.reading.instructions import Instruction, instruction_text
 from adk_nb.models.llm_request import LlmRequest
 from adk_nb.models.llm_response import LlmResponse
 from adk_nb.plugins.base_plugin import BasePlugin

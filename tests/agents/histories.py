@@ -6,7 +6,7 @@ from typing import Any
 
 from google.genai import types
 
-from adk_nb.agents.contents import Reader, contents_for
+from adk_nb.agents.reading.contents import Reader, contents_for
 from adk_nb.events import Event
 
 ME = "me"

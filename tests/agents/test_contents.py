@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from google.genai import types
 
-from adk_nb.agents.contents import Reader, contents_for
-from adk_nb.agents.quoting import PREAMBLE
+from adk_nb.agents.reading.contents import Reader, contents_for
+from adk_nb.agents.reading.quoting import PREAMBLE
 from adk_nb.events import Event
 from tests.agents.histories import ME, call, event, me, read, result, text, user
 

@@ -13,8 +13,8 @@ from google.genai import types
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adk_nb.agents.contents import Reader, contents_for
-from adk_nb.agents.quoting import fenced, quoted
+from adk_nb.agents.reading.contents import Reader, contents_for
+from adk_nb.agents.reading.quoting import fenced, quoted
 from adk_nb.events import Event
 from tests.agents.histories import ME, call, event, me, result, text, user
 

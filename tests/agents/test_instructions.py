@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adk_nb.agents import Agent, ReadonlyContext, inject_session_state
-from adk_nb.agents.instructions import fill
+from adk_nb.agents.reading.instructions import fill
 from adk_nb.artifacts import InMemoryArtifactService
 from adk_nb.errors import ConfigurationError, DataError, MissingVariableError
 from adk_nb.runners import Runner

@@ -35,6 +35,6 @@ def test_present_turn_alone_costs_the_same_after_any_history() -> None:
         return visible_events(events)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("adk_nb.agents.contents.visible_events", counting)
+        patch.setattr("adk_nb.agents.reading.contents.visible_events", counting)
         talk.turn("last")
     assert looked == ["1", "3"]

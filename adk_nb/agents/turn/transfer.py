@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from adk_nb.agents.base_agent import BaseAgent
-from adk_nb.agents.request import Target
+from adk_nb.agents.reading.request import Target
 from adk_nb.errors import one_of
 from adk_nb.events.event import Event
 from adk_nb.events.rewinds import visible_events

@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from adk_nb.agents.base_agent import BaseAgent
-from adk_nb.agents.standing import Standing, read_standings
-from adk_nb.agents.transfer import way_to, who_goes_on
+from adk_nb.agents.turn.standing import Standing, read_standings
+from adk_nb.agents.turn.transfer import way_to, who_goes_on
 from adk_nb.events.event import Event
 from adk_nb.workflow.context import Context
 from adk_nb.workflow.nodes import BaseNode

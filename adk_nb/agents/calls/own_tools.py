@@ -6,11 +6,11 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from adk_nb.agents.finish_task import FinishTaskTool
-from adk_nb.agents.model_response import SetModelResponseTool
-from adk_nb.agents.request import Target
-from adk_nb.agents.sub_agent_tools import SubAgentTool
-from adk_nb.agents.transfer import converses
+from adk_nb.agents.calls.finish_task import FinishTaskTool
+from adk_nb.agents.calls.model_response import SetModelResponseTool
+from adk_nb.agents.calls.sub_agent_tools import SubAgentTool
+from adk_nb.agents.reading.request import Target
+from adk_nb.agents.turn.transfer import converses
 from adk_nb.errors import ConfigurationError
 from adk_nb.events.credential_request import REQUEST_CREDENTIAL
 from adk_nb.events.tool_confirmation import REQUEST_CONFIRMATION

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
-from adk_nb.agents.asking import question_events
-from adk_nb.agents.call_node import CallNode
-from adk_nb.agents.call_result import CallResult, merged, result_of
-from adk_nb.agents.finish_task import DONE, MAX_TRIES, FinishTaskTool
-from adk_nb.agents.request import Target
-from adk_nb.agents.standing import MadeCall
-from adk_nb.agents.sub_agent_tools import SubAgentTool
-from adk_nb.agents.tool_calls import approval_hint, saved, surrounded
-from adk_nb.agents.transfer import refusal
+from adk_nb.agents.calls.call_node import CallNode
+from adk_nb.agents.calls.call_result import CallResult, merged, result_of
+from adk_nb.agents.calls.finish_task import DONE, MAX_TRIES, FinishTaskTool
+from adk_nb.agents.calls.sub_agent_tools import SubAgentTool
+from adk_nb.agents.calls.tool_calls import approval_hint, saved, surrounded
+from adk_nb.agents.reading.request import Target
+from adk_nb.agents.turn.asking import question_events
+from adk_nb.agents.turn.standing import MadeCall
+from adk_nb.agents.turn.transfer import refusal
 from adk_nb.errors import DynamicNodeFailError, NodeInterruptedError, ToolArgumentsError, one_of
 from adk_nb.events.apart import CALLS_APART
 from adk_nb.events.event import Event, new_id

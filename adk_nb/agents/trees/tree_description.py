@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from adk_nb.agents.lint import findings
+from adk_nb.agents.trees.lint import findings
 from adk_nb.tools.tool_node import node_name
 from adk_nb.workflow.description import EdgeDescription, GraphDescription, NodeDescription
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
-from adk_nb.agents.answer import answer_text, answer_value, said_event, unusable_event
-from adk_nb.agents.asking import new_call_id, question_events
-from adk_nb.agents.function_calls import FunctionCalls
-from adk_nb.agents.model_call import ModelCall
-from adk_nb.agents.model_response import SET_MODEL_RESPONSE
-from adk_nb.agents.own_tools import OwnTools
-from adk_nb.agents.repairs import Repairs
-from adk_nb.agents.request import as_planned, request_of, schema_hint, transfer_text
-from adk_nb.agents.standing import MadeCall, Standing
-from adk_nb.agents.transfer import targets_of
+from adk_nb.agents.calls.function_calls import FunctionCalls
+from adk_nb.agents.calls.model_response import SET_MODEL_RESPONSE
+from adk_nb.agents.calls.own_tools import OwnTools
+from adk_nb.agents.reading.request import as_planned, request_of, schema_hint, transfer_text
+from adk_nb.agents.turn.answer import answer_text, answer_value, said_event, unusable_event
+from adk_nb.agents.turn.asking import new_call_id, question_events
+from adk_nb.agents.turn.model_call import ModelCall
+from adk_nb.agents.turn.repairs import Repairs
+from adk_nb.agents.turn.standing import MadeCall, Standing
+from adk_nb.agents.turn.transfer import targets_of
 from adk_nb.errors import UnusableAnswerError
 from adk_nb.events.event import Event, new_id
 from adk_nb.events.event_actions import EventActions

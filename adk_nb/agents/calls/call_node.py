@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from adk_nb.agents.call_result import result_of
-from adk_nb.agents.tool_calls import call_tool, saved
+from adk_nb.agents.calls.call_result import result_of
+from adk_nb.agents.calls.tool_calls import call_tool, saved
 from adk_nb.errors import WorkflowDataError
 from adk_nb.events.event import Event
 from adk_nb.events.tool_confirmation import ToolConfirmation

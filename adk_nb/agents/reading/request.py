@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
-from adk_nb.agents.contents import Reader, contents_for, input_content
-from adk_nb.agents.instructions import instruction_text
-from adk_nb.agents.quoting import state_note
+from adk_nb.agents.reading.contents import Reader, contents_for, input_content
+from adk_nb.agents.reading.instructions import instruction_text
+from adk_nb.agents.reading.quoting import state_note
 from adk_nb.models.base_llm import BaseLlm
 from adk_nb.models.llm_request import AGENT_LABEL, LlmRequest, copy_settings
 from adk_nb.models.llm_response import LlmResponse

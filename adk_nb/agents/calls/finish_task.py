@@ -8,7 +8,7 @@ from google.genai import types
 from pydantic import TypeAdapter, ValidationError
 
 from adk_nb.agents.output_schema import as_data
-from adk_nb.agents.standing import FINISH_TASK
+from adk_nb.agents.turn.standing import FINISH_TASK
 from adk_nb.errors import InvalidAnswerError, ToolArgumentsError
 from adk_nb.tools.base_tool import BaseTool
 from adk_nb.workflow.json_schema.faults import faults_of

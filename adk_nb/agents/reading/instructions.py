@@ -9,7 +9,7 @@ from typing import Any
 
 from google.genai import types
 
-from adk_nb.agents.jinja_templates import rendered
+from adk_nb.agents.reading.jinja_templates import rendered
 from adk_nb.errors import ConfigurationError, MissingVariableError, one_of
 from adk_nb.workflow.context import ReadonlyContext
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
-from adk_nb.agents.answer import facts
+from adk_nb.agents.turn.answer import facts
 from adk_nb.events.event import Event
 from adk_nb.models.failures import is_malformed
 from adk_nb.models.llm_request import LlmRequest

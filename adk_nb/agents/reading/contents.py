@@ -10,9 +10,9 @@ from typing import Any, Literal
 import pydantic_core
 from google.genai import types
 
-from adk_nb.agents.broken_turns import broken_turns
-from adk_nb.agents.pairing import OWN_ID_PREFIX, is_said, paired
-from adk_nb.agents.quoting import PREAMBLE, quoted
+from adk_nb.agents.reading.broken_turns import broken_turns
+from adk_nb.agents.reading.pairing import OWN_ID_PREFIX, is_said, paired
+from adk_nb.agents.reading.quoting import PREAMBLE, quoted
 from adk_nb.events.compactions import with_summaries
 from adk_nb.events.credential_request import REQUEST_CREDENTIAL
 from adk_nb.events.event import Event, content_text
