@@ -89,14 +89,13 @@ def fragment(key: str, snapshot: Snapshot, description: GraphDescription | None,
         theme: `light` or `dark`; empty follows the page.
     """
     closed = "" if description is None else closed_picture(description, snapshot)
-    shown = {**snapshot, "closed": closed} if closed else snapshot
-    styles = json.dumps(style_sheet(*STYLES)).replace("<", "\\u003c")
+    shown = {**snapshot, "closed": closed, "styles": style_sheet(*STYLES)}
     copy = uuid.uuid4().hex[:8]
     forced = f' data-adknb-theme="{html.escape(theme)}"' if theme else ""
     return (
         f'<div class="adknb adknb-run" data-adknb-run="{key}" data-adknb-copy="{copy}"{forced}>'
         f"{_static(snapshot, description)}</div>"
-        f'<script type="module">{script("run/main")}\nmountCopies("{key}", "{copy}", "{packed(shown)}", {styles});'
+        f'<script type="module">{script("run/main")}\nmountCopies("{key}", "{copy}", "{packed(shown)}");'
         "</script>"
     )
 

@@ -12,7 +12,7 @@ from tests.browser.lab import ROOT, NotebookPage
 
 NOTEBOOK = ROOT / "notebooks" / "01_support_inbox.ipynb"
 CELL = {cell.id: number for number, cell in enumerate(nbformat.read(NOTEBOOK, as_version=4).cells)}
-MOST_SAVED_BYTES = 400_000
+MOST_SAVED_BYTES = 450_000
 
 
 @pytest.fixture(scope="module", autouse=True)

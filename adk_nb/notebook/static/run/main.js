@@ -28,10 +28,9 @@ import { RunView } from "./view.js";
 /**
  * Bring the copies of one output to life. A host may replace an output before the script of the one before has run, so
  * that a script looks only for the HTML it came with.
- * @param {string} key @param {string} copy @param {string} packed a `Snapshot` as the kernel packs it
- * @param {string} styles
+ * @param {string} key @param {string} copy @param {string} packed a `Snapshot` with its `styles`, as the kernel packs it
  */
-export async function mountCopies(key, copy, packed, styles) {
+export async function mountCopies(key, copy, packed) {
   const roots = document.querySelectorAll(`[data-adknb-run="${key}"][data-adknb-copy="${copy}"]`);
   if (![...roots].some((root) => !root.adknbView)) return;
   const text = await unpack(packed);
@@ -39,7 +38,8 @@ export async function mountCopies(key, copy, packed, styles) {
     if (root.adknbView) continue;
     const still = root.querySelector(".adknb-run-still");
     const outline = root.querySelector(".adknb-run-outline")?.textContent;
-    join(key, new RunView(root, JSON.parse(text), still && parseSvg(pictureText(still.src)), styles, outline));
+    const { styles, ...snapshot } = JSON.parse(text);
+    join(key, new RunView(root, snapshot, still && parseSvg(pictureText(still.src)), styles, outline));
   }
 }
 
