@@ -107,6 +107,10 @@ class Call:
                 "An answer to a request for a credential needs the request's id: without it, the credential would be "
                 "stored as an ordinary message. Nothing was stored."
             )
+        ids = [response.id for response in responses if response.id]
+        twice = next((one for one in ids if ids.count(one) > 1), None)
+        if twice is not None:
+            raise AnswerError(f"A message holds several answers to {twice!r}: send one. Nothing was stored.")
         if responses and any(part.text for part in parts):
             raise DataError(
                 "A message cannot contain both text and function responses: send the answers first, then the text."

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from adk_nb.errors import ConfigurationError
+from adk_nb.tools.base_tool import BaseTool
+from adk_nb.tools.function_tool import FunctionTool
 
 if TYPE_CHECKING:
-    from adk_nb.tools.base_tool import BaseTool
     from adk_nb.tools.tool_context import ToolContext
     from adk_nb.workflow.context import ReadonlyContext
 
@@ -98,12 +99,22 @@ class BaseToolset(abc.ABC):
         return
 
     async def _offered(self, readonly_context: ReadonlyContext | None) -> list[BaseTool]:
-        found = await self.get_tools(readonly_context)
+        found = [self._tool(one) for one in await self.get_tools(readonly_context)]
         chosen = [tool for tool in found if self._is_tool_selected(tool, readonly_context)]
         return (
             [_named(tool, f"{self.tool_name_prefix}_{tool.name}") for tool in chosen]
             if self.tool_name_prefix
             else chosen
+        )
+
+    def _tool(self, given: Any) -> BaseTool:
+        """Return a tool; a function is wrapped, as in an agent's `tools`."""
+        if isinstance(given, BaseTool):
+            return given
+        if callable(given):
+            return FunctionTool(given)
+        raise ConfigurationError(
+            f"get_tools of {type(self).__name__} returned {given!r:.80}: return a list of tools or functions."
         )
 
     def _is_tool_selected(self, tool: BaseTool, readonly_context: ReadonlyContext | None) -> bool:

@@ -151,3 +151,22 @@ def declared(request: LlmRequest) -> list[str | None]:
     """The names of the functions that a model is told of."""
     tools: list[Any] = list(request.config.tools or [])
     return [one.name for tool in tools for one in tool.function_declarations or ()]
+
+
+def test_functions_of_a_toolset_are_wrapped() -> None:
+    """A toolset may give plain functions, as an agent's `tools` do; what is neither is refused by name."""
+
+    class Plain(BaseToolset):
+        async def get_tools(self, readonly_context: Any = None) -> list[Any]:
+            """Return a function."""
+            return [add]
+
+    class Wrong(BaseToolset):
+        async def get_tools(self, readonly_context: Any = None) -> list[Any]:
+            """Return what is no tool."""
+            return ["add"]
+
+    [tool] = asyncio.run(Plain().get_tools_with_prefix())
+    assert (type(tool), tool.name) == (FunctionTool, "add")
+    with pytest.raises(ConfigurationError, match="get_tools of Wrong returned 'add'"):
+        asyncio.run(Wrong().get_tools_with_prefix())

@@ -12,6 +12,7 @@ import uuid
 from typing import Any, Literal
 
 import pytest
+from google.genai import types
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import AnyUrl, BaseModel, Field, TypeAdapter
@@ -400,3 +401,23 @@ def test_text_that_looks_like_json(text: str) -> None:
 
     asyncio.run(run())
     assert seen == [text]
+
+
+def test_two_answers_to_one_question_in_one_message() -> None:
+    """A message that answers a question twice is refused, whichever answer came first, and nothing is stored."""
+
+    async def main() -> None:
+        def ask() -> Any:
+            yield RequestInput(interrupt_id="q", message="Which?")
+
+        talk = Conversation(Workflow(name="w", edges=[("START", ask)]))
+        await talk.say()
+        before = await talk.stored()
+        part = types.Part(function_response=types.FunctionResponse(id="q", name="adk_request_input", response={"a": 1}))
+        twice = types.Content(role="user", parts=[part, part.model_copy(deep=True)])
+        with pytest.raises(AnswerError, match="several answers to 'q'"):
+            await talk._collect(new_message=twice)
+        assert await talk.stored() == before
+        assert [question.interrupt_id for _, question in await talk.questions()] == ["q"]
+
+    asyncio.run(main())
