@@ -285,3 +285,27 @@ async def a_picture_is_a_part_of_the_response(adk: Side) -> None:
     response = events[1].get_function_responses()[0]
     adk.note("response", response.response)
     adk.note("parts", [part.inline_data.data for part in response.parts or ()])
+
+
+async def two_results_come_later(adk: Side) -> None:
+    """Two calls of one message wait for their results; one of them comes in a message of its own, then the other."""
+
+    def order(what: str) -> None:
+        """Order something."""
+
+    model = scripted(adk, [calls("order", "c1", what="tea"), calls("order", "c2", what="cake")], "one", "two")
+    agent = adk.Agent(name="bot", model=model, tools=[adk.LongRunningFunctionTool(order)])
+    talk = await adk.play(agent, "hungry")
+    await talk.turn(answer("c1", "order", done="tea"))
+    await talk.turn(answer("c2", "order", done="cake"))
+
+
+async def a_model_numbers_its_calls_anew(adk: Side) -> None:
+    """In each reply the model begins to count its calls again, so that two calls have one id."""
+
+    def double(n: int) -> int:
+        """Double a number."""
+        return 2 * n
+
+    model = scripted(adk, calls("double", "c1", n=1), calls("double", "c1", n=5), "done")
+    await adk.play(adk.Agent(name="bot", model=model, tools=[double]))

@@ -184,4 +184,23 @@ DELEGATION = [
             ],
         },
     ),
+    Difference(
+        what="a model that waits for the results of several calls of one message",
+        theirs="is asked after each result, with calls that have none yet",
+        ours="is asked once all of its newest calls have a result, or when the person says something else",
+        why="what it would say in between is said without what it asked for",
+        seen={
+            "two_results_come_later": [
+                "- bot is asked: [\"user 'hungry'\", \"model calls order {'what': 'tea'} calls order "
+                "{'what': 'cake'}\", \"user order gave {'done': 'tea'}\"]",
+                "- > answers c1 {'done': 'tea'} (run 1)",
+                "+ > answers c1 {'done': 'tea'}",
+                "- bot@1 by bot model says 'one'",
+                "- bot@1 by bot model says 'two'",
+                "+ bot@1 by bot model says 'one'",
+                "- session s (3 by the user, 3 others): {}",
+                "+ session s (3 by the user, 2 others): {}",
+            ],
+        },
+    ),
 ]
