@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from adk_nb.events import Event
     from adk_nb.models.tapes import record, replay
     from adk_nb.models.use import use_model
-    from adk_nb.notebook.calculator_view import calculator
-    from adk_nb.notebook.chat import chat
+    from adk_nb.notebook.calculator.calculator_view import calculator
+    from adk_nb.notebook.chat.chat import chat
     from adk_nb.notebook.display import show
-    from adk_nb.notebook.open_run import open_run
-    from adk_nb.notebook.run import Run
-    from adk_nb.notebook.runs import runs
+    from adk_nb.notebook.running.open_run import open_run
+    from adk_nb.notebook.running.run import Run
+    from adk_nb.notebook.running.runs import runs
+    from adk_nb.notebook.running.starts import run, run_sync
+    from adk_nb.notebook.running.stored_runs import compare
     from adk_nb.notebook.settings import configure
-    from adk_nb.notebook.starts import run, run_sync
-    from adk_nb.notebook.stored_runs import compare
     from adk_nb.runners import Runner
     from adk_nb.version import __version__
     from adk_nb.workflow import Workflow
@@ -34,20 +34,20 @@ _HOMES = {
     "Context": "adk_nb.workflow.context",
     "Event": "adk_nb.events",
     "Limits": "adk_nb.workflow.limits",
-    "Run": "adk_nb.notebook.run",
+    "Run": "adk_nb.notebook.running.run",
     "Runner": "adk_nb.runners",
     "Workflow": "adk_nb.workflow",
     "__version__": "adk_nb.version",
     "calculator": "adk_nb.calculator",  # a room that can be called
-    "chat": "adk_nb.notebook.chat",
-    "compare": "adk_nb.notebook.stored_runs",
+    "chat": "adk_nb.notebook.chat.chat",
+    "compare": "adk_nb.notebook.running.stored_runs",
     "configure": "adk_nb.notebook.settings",
-    "open_run": "adk_nb.notebook.open_run",
+    "open_run": "adk_nb.notebook.running.open_run",
     "record": "adk_nb.models.tapes",
     "replay": "adk_nb.models.tapes",
-    "run": "adk_nb.notebook.starts",
-    "run_sync": "adk_nb.notebook.starts",
-    "runs": "adk_nb.notebook.runs",
+    "run": "adk_nb.notebook.running.starts",
+    "run_sync": "adk_nb.notebook.running.starts",
+    "runs": "adk_nb.notebook.running.runs",
     "show": "adk_nb.notebook.display",
     "use_model": "adk_nb.models.use",
 }

@@ -43,7 +43,7 @@ OPEN_TO_ALL = ("errors", "lazy", "version")
 # The looks upwards, each taken only when a person looks: file → the one name.
 UPWARDS = {
     "workflow/nodes.py": "notebook.display.node_bundle",  # a cell that ends in a node draws it
-    "calculator/__init__.py": "notebook.calculator_view.calculator",  # adk_nb.calculator() opens the calculator
+    "calculator/__init__.py": "notebook.calculator.calculator_view.calculator",  # adk_nb.calculator()
 }
 # What draws or shows; only `notebook` may know it.
 SCREEN = {"IPython", "anywidget", "comm", "graphviz", "graphviz_pure", "ipywidgets", "traitlets"}

@@ -160,9 +160,9 @@ class _Room(types.ModuleType):
     """`adk_nb.calculator` names this room, and `adk_nb.calculator(...)` opens the calculator in a notebook."""
 
     def __call__(self, **values: Any) -> Any:
-        """Return the calculator with its sliders; see `adk_nb.notebook.calculator_view.calculator`."""
+        """Return the calculator with its sliders; see `adk_nb.notebook.calculator.calculator_view.calculator`."""
         # The one look upwards of this room, taken when somebody opens the calculator.
-        from adk_nb.notebook.calculator_view import calculator
+        from adk_nb.notebook.calculator.calculator_view import calculator
 
         return calculator(**values)
 

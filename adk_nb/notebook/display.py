@@ -11,11 +11,11 @@ from typing import Any
 
 from IPython.display import display
 
-from adk_nb.notebook.fitting import shorten, visible
-from adk_nb.notebook.graph_text import graph_text
-from adk_nb.notebook.graph_view import draw_graph
-from adk_nb.notebook.layout import LayoutError
-from adk_nb.notebook.picture import picture_html
+from adk_nb.notebook.drawing.fitting import shorten, visible
+from adk_nb.notebook.drawing.graph_text import graph_text
+from adk_nb.notebook.drawing.graph_view import draw_graph
+from adk_nb.notebook.drawing.layout import LayoutError
+from adk_nb.notebook.drawing.picture import picture_html
 from adk_nb.workflow.description import GraphDescription
 from adk_nb.workflow.nodes import BaseNode
 

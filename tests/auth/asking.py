@@ -14,7 +14,7 @@ from adk_nb.auth import (
 from adk_nb.auth.auth_schemes import OAuthFlowClientCredentials, OAuthFlows
 from adk_nb.events.record import run_to_dict
 from adk_nb.frames import events_frame, nodes_frame
-from adk_nb.notebook.fold import RunFold
+from adk_nb.notebook.view.fold import RunFold
 from adk_nb.workflow import FunctionNode, Workflow
 from adk_nb.workflow.context import Context
 from tests.workflow.driving import Conversation

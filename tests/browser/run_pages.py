@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, Page
 
 from adk_nb.notebook.assets import page as html_page
 from adk_nb.notebook.assets import script, style_sheet
-from adk_nb.notebook.run_page import STYLES
+from adk_nb.notebook.view.run_page import STYLES
 
 STUB = """
 globalThis.sent = [];

@@ -8,7 +8,7 @@ from typing import Any
 from playwright.sync_api import BrowserContext, Page, expect
 
 from adk_nb.agents import LlmAgent
-from adk_nb.notebook.starts import run
+from adk_nb.notebook.running.starts import run
 from adk_nb.testing import ScriptedModel, call
 from adk_nb.tools import FunctionTool
 from tests.browser.run_pages import away, live_page

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from playwright.sync_api import BrowserContext, Locator
 
-from adk_nb.notebook.calculator_view import calculator
+from adk_nb.notebook.calculator.calculator_view import calculator
 from tests.browser.conftest import OpenNotebook
 from tests.browser.lab import NotebookPage
 
 CELLS = [
-    "from adk_nb.notebook.calculator_view import calculator\ncalc = calculator()\ncalc",
+    "from adk_nb.notebook.calculator.calculator_view import calculator\ncalc = calculator()\ncalc",
     "from ipywidgets import VBox\nVBox([calc])",
 ]
 WIDGET_TYPE = "application/vnd.jupyter.widget-view+json"

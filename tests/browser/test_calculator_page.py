@@ -14,8 +14,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from adk_nb.calculator import compare_in_detail
 from adk_nb.events.event import Event
-from adk_nb.notebook.calculator_values import TABLES
-from adk_nb.notebook.calculator_view import Calculator, calculator
+from adk_nb.notebook.calculator.calculator_values import TABLES
+from adk_nb.notebook.calculator.calculator_view import Calculator, calculator
 from tests.notebook.javascript import answers_on_page
 from tests.notebook.test_calculator_script import GRID, MODULE
 

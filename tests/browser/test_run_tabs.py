@@ -12,9 +12,9 @@ from playwright.sync_api import BrowserContext, Page, expect
 from adk_nb import events
 from adk_nb.agents import LlmAgent
 from adk_nb.events import RequestInput
-from adk_nb.notebook.fold import RunFold
-from adk_nb.notebook.run import Run
-from adk_nb.notebook.starts import run
+from adk_nb.notebook.running.run import Run
+from adk_nb.notebook.running.starts import run
+from adk_nb.notebook.view.fold import RunFold
 from adk_nb.testing import ScriptedModel, call
 from adk_nb.workflow import Workflow, node
 from tests.browser.run_pages import away, live_page, saved_page

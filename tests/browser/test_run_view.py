@@ -16,7 +16,7 @@ import asyncio
 from typing import Literal
 from pydantic import BaseModel, Field
 from adk_nb.events import Event, RequestInput
-from adk_nb.notebook.starts import run
+from adk_nb.notebook.running.starts import run
 from adk_nb.workflow import Workflow, node
 
 class Decision(BaseModel):

@@ -13,7 +13,7 @@ from adk_nb import Agent, Event, Workflow
 from adk_nb.events import RequestInput
 from adk_nb.examples import refund_model
 from adk_nb.examples.refund import ORDERS
-from adk_nb.notebook.starts import run
+from adk_nb.notebook.running.starts import run
 from adk_nb.workflow import JoinNode, RetryConfig, node
 
 

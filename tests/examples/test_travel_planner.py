@@ -15,8 +15,8 @@ from adk_nb.errors import ConfigurationError
 from adk_nb.examples import travel_model
 from adk_nb.examples.travel import CITIES, FLIGHTS
 from adk_nb.models import LlmRequest
-from adk_nb.notebook.run import Run
-from adk_nb.notebook.starts import run
+from adk_nb.notebook.running.run import Run
+from adk_nb.notebook.running.starts import run
 
 WISH = "How is the weather in Oslo and Lisbon? Book a flight from Berlin to Lisbon."
 

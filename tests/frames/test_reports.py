@@ -16,7 +16,7 @@ from adk_nb.errors import ConfigurationError
 from adk_nb.events import RequestInput
 from adk_nb.events.record import Attempt, NodeRun, Question, Status
 from adk_nb.models.llm_response import LlmResponse
-from adk_nb.notebook.timeline_picture import Timeline
+from adk_nb.notebook.drawing.timeline_picture import Timeline
 from adk_nb.sessions import InMemorySessionService, SqliteSessionService
 from adk_nb.testing import ScriptedModel, call, check_path
 from adk_nb.workflow import FunctionNode, JoinNode, RetryConfig, node

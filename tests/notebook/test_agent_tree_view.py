@@ -6,9 +6,9 @@ from typing import Any
 
 from adk_nb.agents import BaseAgent, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
 from adk_nb.notebook.display import mime_bundle
-from adk_nb.notebook.fold import RunFold
-from adk_nb.notebook.graph_text import graph_dot, graph_text
-from adk_nb.notebook.graph_view import graph_svg
+from adk_nb.notebook.drawing.graph_text import graph_dot, graph_text
+from adk_nb.notebook.drawing.graph_view import graph_svg
+from adk_nb.notebook.view.fold import RunFold
 from adk_nb.testing import ScriptedModel
 from adk_nb.tools import FunctionTool
 from adk_nb.workflow import Workflow

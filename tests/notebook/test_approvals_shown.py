@@ -6,9 +6,9 @@ import asyncio
 
 from adk_nb.events import RequestInput
 from adk_nb.events.tool_confirmation import CONFIRMATION_SCHEMA
-from adk_nb.notebook.run import Run
-from adk_nb.notebook.run_page import as_text
-from adk_nb.notebook.starts import run
+from adk_nb.notebook.running.run import Run
+from adk_nb.notebook.running.starts import run
+from adk_nb.notebook.view.run_page import as_text
 from adk_nb.workflow import Workflow, node
 
 

@@ -12,7 +12,7 @@ from adk_nb.calculator import compare_in_detail
 from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import Event
 from adk_nb.models.llm_response import LlmResponse
-from adk_nb.notebook.calculator_view import Calculator, calculator
+from adk_nb.notebook.calculator.calculator_view import Calculator, calculator
 from adk_nb.testing import ScriptedModel, call
 
 

@@ -18,7 +18,7 @@ import adk_nb
 from adk_nb.calculator import PRESETS, assumption_defaults, compare_designs, compare_in_detail, summary
 from adk_nb.errors import ConfigurationError
 from adk_nb.notebook.assets import script
-from adk_nb.notebook.calculator_view import Calculator, calculator
+from adk_nb.notebook.calculator.calculator_view import Calculator, calculator
 
 STATIC = pathlib.Path(adk_nb.__file__).parent / "notebook" / "static"
 WIDGET_TYPE = "application/vnd.jupyter.widget-view+json"

@@ -16,9 +16,9 @@ from adk_nb.agents import LlmAgent
 from adk_nb.errors import ConfigurationError
 from adk_nb.events import Event
 from adk_nb.models import BaseLlm, LlmRequest, LlmResponse
-from adk_nb.notebook.chat import Chat
-from adk_nb.notebook.chat_fold import ChatFold
-from adk_nb.notebook.chat_page import chat_fragment
+from adk_nb.notebook.chat.chat import Chat
+from adk_nb.notebook.chat.chat_fold import ChatFold
+from adk_nb.notebook.chat.chat_page import chat_fragment
 from adk_nb.testing import ScriptedModel, call
 from adk_nb.tools import FunctionTool
 

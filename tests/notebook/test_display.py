@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from IPython.core.formatters import DisplayFormatter
 
-from adk_nb.notebook import display, layout
-from adk_nb.notebook.graph_text import graph_text
-from adk_nb.notebook.graph_view import graph_svg
+from adk_nb.notebook import display
+from adk_nb.notebook.drawing import layout
+from adk_nb.notebook.drawing.graph_text import graph_text
+from adk_nb.notebook.drawing.graph_view import graph_svg
 from adk_nb.workflow.description import GraphDescription
 from adk_nb.workflow.nodes import BaseNode
 from tests.notebook.graphs import LOOP, SUPPORT_INBOX, graph

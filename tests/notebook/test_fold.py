@@ -10,9 +10,9 @@ from google.genai import types
 from adk_nb import events
 from adk_nb.events import Attempt, NodeRun, Question, Status
 from adk_nb.events.request_input import answer_content
-from adk_nb.notebook.event_rows import ROWS_KEPT
-from adk_nb.notebook.fold import RunFold, fold_history
-from adk_nb.notebook.shown_values import result_of
+from adk_nb.notebook.view.event_rows import ROWS_KEPT
+from adk_nb.notebook.view.fold import RunFold, fold_history
+from adk_nb.notebook.view.shown_values import result_of
 from adk_nb.workflow.description import EdgeDescription, GraphDescription, NodeDescription
 
 Event: Any = events.Event  # its shortcuts (message=, route=, …) are unknown to a type checker

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from adk_nb.events.request_input import schema_of
-from adk_nb.notebook.forms import collect, fields_of, fill, problems, read_json
+from adk_nb.notebook.view.forms import collect, fields_of, fill, problems, read_json
 
 
 class Address(BaseModel):

@@ -18,10 +18,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adk_nb.notebook import layout
-from adk_nb.notebook.fitting import fit, text_width, visible
-from adk_nb.notebook.graph_text import graph_dot, graph_text
-from adk_nb.notebook.graph_view import STATES, draw_graph, graph_svg
+from adk_nb.notebook.drawing import layout
+from adk_nb.notebook.drawing.fitting import fit, text_width, visible
+from adk_nb.notebook.drawing.graph_text import graph_dot, graph_text
+from adk_nb.notebook.drawing.graph_view import STATES, draw_graph, graph_svg
 from adk_nb.workflow.description import EdgeDescription, GraphDescription, Kind, NodeDescription
 from tests.notebook.graphs import FAN_OUT, LOOP, NESTED, ROUTING, START, SUPPORT_INBOX, TYPICAL, graph
 

@@ -14,9 +14,9 @@ from adk_nb import events
 from adk_nb.errors import ConfigurationError, SessionStoreError
 from adk_nb.events import RequestInput
 from adk_nb.notebook import settings
-from adk_nb.notebook.forms import collect, fields_of
-from adk_nb.notebook.run import Run
-from adk_nb.notebook.starts import run
+from adk_nb.notebook.running.run import Run
+from adk_nb.notebook.running.starts import run
+from adk_nb.notebook.view.forms import collect, fields_of
 from adk_nb.workflow import JoinNode, Workflow
 
 Event: Any = events.Event  # its shortcuts (message=, route=, …) are unknown to a type checker

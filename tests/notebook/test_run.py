@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field
 from adk_nb import events
 from adk_nb.errors import AnswerError, ConfigurationError
 from adk_nb.events import RequestInput
-from adk_nb.notebook.run import Run
-from adk_nb.notebook.starts import run, run_sync
+from adk_nb.notebook.running.run import Run
+from adk_nb.notebook.running.starts import run, run_sync
 from adk_nb.sessions import InMemorySessionService
 from adk_nb.workflow import Workflow, node
 from adk_nb.workflow.context import Context

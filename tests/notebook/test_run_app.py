@@ -8,7 +8,7 @@ from typing import Any
 from adk_nb.apps import App, ResumabilityConfig
 from adk_nb.errors import PluginError
 from adk_nb.events import Event, RequestInput
-from adk_nb.notebook.starts import run, run_sync
+from adk_nb.notebook.running.starts import run, run_sync
 from adk_nb.sessions import InMemorySessionService
 from adk_nb.workflow import Workflow, node
 from tests.runners.talking import Editor, Recorder

@@ -13,7 +13,7 @@ import pytest
 
 import adk_nb
 from adk_nb.errors import ConfigurationError, SessionStoreError
-from adk_nb.notebook.messages import as_message
+from adk_nb.notebook.running.messages import as_message
 from adk_nb.notebook.settings import as_sessions, configure, default_sessions
 from adk_nb.sessions import InMemorySessionService
 from adk_nb.sessions.database_session_service import DatabaseSessionService
@@ -90,7 +90,7 @@ def test_state_of_a_store_that_keeps_only_events() -> None:
 
 SCRIPT = """
 import adk_nb as adk
-from adk_nb.notebook.starts import run_sync
+from adk_nb.notebook.running.starts import run_sync
 def up(node_input: str) -> str:
     return node_input.upper()
 import sys

@@ -11,7 +11,7 @@ import pytest
 from adk_nb.agents import LlmAgent
 from adk_nb.errors import AnswerError, ConfigurationError
 from adk_nb.events import RequestInput
-from adk_nb.notebook.starts import run, run_sync
+from adk_nb.notebook.running.starts import run, run_sync
 from adk_nb.testing import ScriptedModel, call
 from adk_nb.workflow import JoinNode, Workflow, node
 

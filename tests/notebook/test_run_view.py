@@ -15,12 +15,12 @@ from pydantic import BaseModel, Field
 
 from adk_nb import events
 from adk_nb.events import RequestInput
-from adk_nb.notebook import run_view
 from adk_nb.notebook.assets import script
-from adk_nb.notebook.fold import RunFold
-from adk_nb.notebook.run import Run
-from adk_nb.notebook.run_page import as_text, fragment
-from adk_nb.notebook.starts import run
+from adk_nb.notebook.running.run import Run
+from adk_nb.notebook.running.starts import run
+from adk_nb.notebook.view import run_view
+from adk_nb.notebook.view.fold import RunFold
+from adk_nb.notebook.view.run_page import as_text, fragment
 from adk_nb.workflow import Workflow
 
 Event: Any = events.Event  # its shortcuts (message=, route=, …) are unknown to a type checker

@@ -12,7 +12,7 @@ import adk_nb
 from adk_nb.agents import LlmAgent
 from adk_nb.errors import ConfigurationError
 from adk_nb.events.stored import event_from_json
-from adk_nb.notebook.runs import COLUMNS
+from adk_nb.notebook.running.runs import COLUMNS
 from adk_nb.sessions import InMemorySessionService, SqliteSessionService
 from adk_nb.testing import ScriptedModel
 from tests.notebook.test_open_run import boom, flow
@@ -90,7 +90,7 @@ def test_events_arent_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         return await get_session(**names)
 
     monkeypatch.setattr("adk_nb.sessions.sqlite_session_service.event_from_json", reading)
-    monkeypatch.setattr("adk_nb.notebook.runs._CLOCK_S", -1e-9)
+    monkeypatch.setattr("adk_nb.notebook.running.runs._CLOCK_S", -1e-9)
     monkeypatch.setattr(store, "get_session", getting)
     assert adk_nb.runs(store, limit=2).session.tolist() == ["s3", "s2"]
     assert (read, opened) == ([], ["s3", "s2"])

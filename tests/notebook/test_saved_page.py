@@ -16,11 +16,11 @@ from google.genai import types
 from adk_nb import events
 from adk_nb.events import Attempt, NodeRun, Status
 from adk_nb.events.prices import Price
-from adk_nb.notebook.event_details import DETAIL_LIMIT, details_of
-from adk_nb.notebook.event_rows import EventRows
-from adk_nb.notebook.fold import RunFold
-from adk_nb.notebook.run_page import PACKED_LIMIT, packed, with_details
-from adk_nb.notebook.starts import run
+from adk_nb.notebook.running.starts import run
+from adk_nb.notebook.view.event_details import DETAIL_LIMIT, details_of
+from adk_nb.notebook.view.event_rows import EventRows
+from adk_nb.notebook.view.fold import RunFold
+from adk_nb.notebook.view.run_page import PACKED_LIMIT, packed, with_details
 from adk_nb.workflow import RetryConfig, Workflow, node
 
 Event: Any = events.Event

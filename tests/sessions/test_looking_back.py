@@ -15,7 +15,7 @@ from google.genai import types
 import adk_nb
 from adk_nb import Workflow
 from adk_nb.events import Event, RequestInput, Status
-from adk_nb.notebook.private_loop import run_blocking
+from adk_nb.notebook.running.private_loop import run_blocking
 from adk_nb.runners.records import with_records
 from adk_nb.sessions import DatabaseSessionService, InMemorySessionService, SqliteSessionService
 from adk_nb.sessions.looking_back import TellsRuns

@@ -15,9 +15,9 @@ from adk_nb.events.request_input import unwrap_answer
 from adk_nb.events.tool_confirmation import REQUEST_CONFIRMATION
 from adk_nb.frames.plain import glance, one_line
 from adk_nb.frames.reading import Usage, answers_in, usage_of
-from adk_nb.notebook.fitting import shorten
-from adk_nb.notebook.question_list import QuestionList
-from adk_nb.notebook.shown_values import TEXT_LIMIT, for_page
+from adk_nb.notebook.drawing.fitting import shorten
+from adk_nb.notebook.view.question_list import QuestionList
+from adk_nb.notebook.view.shown_values import TEXT_LIMIT, for_page
 
 ITEMS_KEPT = 500
 """How many of the newest items a view shows; all events are in `Chat.runs`."""

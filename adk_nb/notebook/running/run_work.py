@@ -22,9 +22,9 @@ from adk_nb.events.record import NodeRun
 from adk_nb.models.base_llm import BaseLlm
 from adk_nb.models.use import use_model
 from adk_nb.notebook import settings
-from adk_nb.notebook.beside import services_beside
-from adk_nb.notebook.presets import Presets
-from adk_nb.notebook.run_history import RunHistory
+from adk_nb.notebook.running.beside import services_beside
+from adk_nb.notebook.running.presets import Presets
+from adk_nb.notebook.running.run_history import RunHistory
 from adk_nb.runners import Runner
 from adk_nb.runners.records import with_records
 from adk_nb.workflow.limits import Limits
@@ -32,7 +32,7 @@ from adk_nb.workflow.nodes import BaseNode
 from adk_nb.workflow.run_config import RunConfig, StreamingMode
 
 if TYPE_CHECKING:
-    from adk_nb.notebook.run_view import RunView
+    from adk_nb.notebook.view.run_view import RunView
 
 T = TypeVar("T")
 

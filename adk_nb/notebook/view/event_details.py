@@ -8,8 +8,8 @@ from typing import Any
 from adk_nb.events.event import Event
 from adk_nb.frames.plain import plain
 from adk_nb.models.secrets import without_secrets
-from adk_nb.notebook.fitting import shorten
-from adk_nb.notebook.shown_values import for_page
+from adk_nb.notebook.drawing.fitting import shorten
+from adk_nb.notebook.view.shown_values import for_page
 
 DETAIL_LIMIT = 20_000
 """Characters of JSON up to which an event is shown whole; of a longer one, texts are shortened."""

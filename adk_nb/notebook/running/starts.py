@@ -9,8 +9,8 @@ from typing import Any
 
 from adk_nb.errors import ConfigurationError
 from adk_nb.notebook.front_end import front_end
-from adk_nb.notebook.private_loop import run_blocking
-from adk_nb.notebook.run import Run
+from adk_nb.notebook.running.private_loop import run_blocking
+from adk_nb.notebook.running.run import Run
 from adk_nb.workflow.limits import Limits
 
 

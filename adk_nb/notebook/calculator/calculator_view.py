@@ -44,9 +44,9 @@ from adk_nb.calculator import (
 )
 from adk_nb.errors import ConfigurationError
 from adk_nb.notebook.assets import page, script, style_sheet
-from adk_nb.notebook.calculator_runs import fit_runs
-from adk_nb.notebook.calculator_static import static_detailed, static_simple
-from adk_nb.notebook.calculator_values import (
+from adk_nb.notebook.calculator.calculator_runs import fit_runs
+from adk_nb.notebook.calculator.calculator_static import static_detailed, static_simple
+from adk_nb.notebook.calculator.calculator_values import (
     ASSUMPTIONS,
     CHANGED,
     FITTED,

@@ -20,12 +20,12 @@ from adk_nb.events.record import NodeRun, Question
 from adk_nb.frames.notes import Notes
 from adk_nb.frames.plain import plain
 from adk_nb.frames.reading import Usage, answers_in, kind_of, label_of, usage_of
-from adk_nb.notebook.event_rows import ROWS_KEPT, EventRows, Row
-from adk_nb.notebook.fitting import shorten
-from adk_nb.notebook.node_tally import ACTIVE, NodeTally, SeenRun
-from adk_nb.notebook.question_list import QuestionList
-from adk_nb.notebook.shown_values import TEXT_LIMIT, result_of
-from adk_nb.notebook.spans import SpanList
+from adk_nb.notebook.drawing.fitting import shorten
+from adk_nb.notebook.view.event_rows import ROWS_KEPT, EventRows, Row
+from adk_nb.notebook.view.node_tally import ACTIVE, NodeTally, SeenRun
+from adk_nb.notebook.view.question_list import QuestionList
+from adk_nb.notebook.view.shown_values import TEXT_LIMIT, result_of
+from adk_nb.notebook.view.spans import SpanList
 from adk_nb.workflow.description import EdgeDescription, GraphDescription
 from adk_nb.workflow.nodes import START_NAME
 

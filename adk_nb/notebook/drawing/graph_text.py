@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adk_nb.notebook.fitting import shorten, visible
+from adk_nb.notebook.drawing.fitting import shorten, visible
 from adk_nb.workflow.description import EdgeDescription, GraphDescription, Kind, NodeDescription
 from adk_nb.workflow.nodes import START_NAME
 

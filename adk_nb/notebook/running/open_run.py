@@ -9,15 +9,15 @@ from typing import Any
 from adk_nb.apps.app import App
 from adk_nb.events.record import Status
 from adk_nb.models.use import as_model
+from adk_nb.notebook.drawing.stored_graph import stored_graph
 from adk_nb.notebook.front_end import front_end
-from adk_nb.notebook.presets import Presets
-from adk_nb.notebook.private_loop import run_blocking
-from adk_nb.notebook.run import Run
-from adk_nb.notebook.run_history import RunHistory
-from adk_nb.notebook.run_work import RunWork
+from adk_nb.notebook.running.presets import Presets
+from adk_nb.notebook.running.private_loop import run_blocking
+from adk_nb.notebook.running.run import Run
+from adk_nb.notebook.running.run_history import RunHistory
+from adk_nb.notebook.running.run_work import RunWork
+from adk_nb.notebook.running.stored_sessions import StoredRun, find_session, load_run
 from adk_nb.notebook.settings import as_sessions, default_sessions
-from adk_nb.notebook.stored_graph import stored_graph
-from adk_nb.notebook.stored_sessions import StoredRun, find_session, load_run
 from adk_nb.workflow.build import build_root
 from adk_nb.workflow.limits import Limits
 from adk_nb.workflow.misfits import misfits

@@ -13,10 +13,10 @@ from adk_nb.events.record import NodeRun, Status
 from adk_nb.events.tool_confirmation import CONFIRMATION_SCHEMA
 from adk_nb.frames.notes import Notes, sentence
 from adk_nb.notebook import settings
-from adk_nb.notebook.event_details import state_at_start
-from adk_nb.notebook.fold import RunFold
-from adk_nb.notebook.messages import spoken
-from adk_nb.notebook.tracebacks import full_traceback, short_traceback
+from adk_nb.notebook.running.messages import spoken
+from adk_nb.notebook.view.event_details import state_at_start
+from adk_nb.notebook.view.fold import RunFold
+from adk_nb.notebook.view.tracebacks import full_traceback, short_traceback
 from adk_nb.workflow.description import GraphDescription
 
 _ENDS = (

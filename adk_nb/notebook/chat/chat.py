@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 from adk_nb import frames
 from adk_nb.errors import AnswerError, ConfigurationError
 from adk_nb.events.event import Event, new_id
-from adk_nb.notebook.chat_fold import ChatFold
+from adk_nb.notebook.chat.chat_fold import ChatFold
 from adk_nb.notebook.front_end import front_end
-from adk_nb.notebook.private_loop import run_blocking
-from adk_nb.notebook.run import Run
-from adk_nb.notebook.run_history import PendingQuestion
+from adk_nb.notebook.running.private_loop import run_blocking
+from adk_nb.notebook.running.run import Run
+from adk_nb.notebook.running.run_history import PendingQuestion
 from adk_nb.workflow.build import build_root
 from adk_nb.workflow.limits import Limits
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from adk_nb.notebook.chat_view import ChatView
+    from adk_nb.notebook.chat.chat_view import ChatView
 
 
 class Chat:
@@ -161,7 +161,7 @@ class Chat:
     def _shown(self) -> ChatView:
         if self._view is None:
             # Widgets are loaded when there is something to show.
-            from adk_nb.notebook.chat_view import ChatView
+            from adk_nb.notebook.chat.chat_view import ChatView
 
             self._catch_up()
             self._view = ChatView(self._fold, self._take, lambda: str(self))
@@ -182,7 +182,7 @@ class Chat:
 
     def _take_answer(self, key: str, values: Mapping[str, Mapping[str, str]], json_text: str | None) -> None:
         # Forms are a matter of notebooks, which have loaded them by now.
-        from adk_nb.notebook.forms import answer_in
+        from adk_nb.notebook.view.forms import answer_in
 
         question = self._fold.question(key)
         view = self._shown()

@@ -22,9 +22,9 @@ from dataclasses import dataclass, field, replace
 from html import escape
 
 from adk_nb.notebook.assets import style_sheet
-from adk_nb.notebook.fitting import fit, fit_parts, shorten, text_width, visible
-from adk_nb.notebook.graph_text import kind_word, route_label, shown_name
-from adk_nb.notebook.layout import Arrow, Placement, Point, Route, Sketch, lay_out
+from adk_nb.notebook.drawing.fitting import fit, fit_parts, shorten, text_width, visible
+from adk_nb.notebook.drawing.graph_text import kind_word, route_label, shown_name
+from adk_nb.notebook.drawing.layout import Arrow, Placement, Point, Route, Sketch, lay_out
 from adk_nb.workflow.description import EdgeDescription, GraphDescription, NodeDescription
 
 STATES = ("pending", "running", "waiting", "completed", "failed", "cancelled", "incomplete", "gathering", "stopped")

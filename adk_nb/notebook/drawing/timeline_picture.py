@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adk_nb.frames.plain import one_line
-from adk_nb.notebook.picture import picture_html
+from adk_nb.notebook.drawing.picture import picture_html
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,9 +13,9 @@ from adk_nb.errors import ConfigurationError, SessionNotFoundError
 from adk_nb.events.record import NodeRun, Status, open_ids
 from adk_nb.frames.reading import Usage, counted
 from adk_nb.frames.spans import WORK, key_of, spans_of
-from adk_nb.notebook.private_loop import run_blocking
+from adk_nb.notebook.running.private_loop import run_blocking
+from adk_nb.notebook.running.stored_sessions import NO_EVENTS, find_sessions, open_session
 from adk_nb.notebook.settings import as_sessions, default_sessions
-from adk_nb.notebook.stored_sessions import NO_EVENTS, find_sessions, open_session
 from adk_nb.runners.records import records_in_events, with_records
 from adk_nb.sessions.looking_back import FoundSession, Said, TellsRuns
 

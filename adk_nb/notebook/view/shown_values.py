@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from adk_nb.frames.plain import plain
-from adk_nb.notebook.fitting import shorten
+from adk_nb.notebook.drawing.fitting import shorten
 
 RESULT_LIMIT = 60_000
 """Characters of JSON up to which a result is kept whole."""

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from adk_nb.notebook.run_history import PendingQuestion
+from adk_nb.notebook.running.run_history import PendingQuestion
 
 
 class Presets:

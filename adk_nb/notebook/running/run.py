@@ -21,14 +21,14 @@ from adk_nb.events.record import NodeRun
 from adk_nb.frames.reading import Usage, total_usage
 from adk_nb.models.use import as_model
 from adk_nb.notebook import settings
+from adk_nb.notebook.drawing.run_graph import RunGraph
+from adk_nb.notebook.drawing.timeline_picture import Timeline
 from adk_nb.notebook.front_end import front_end
-from adk_nb.notebook.messages import as_message
-from adk_nb.notebook.presets import Presets
-from adk_nb.notebook.run_graph import RunGraph
-from adk_nb.notebook.run_history import PendingQuestion, RunError, RunHistory
-from adk_nb.notebook.run_work import RunWork, Turn, Watcher
+from adk_nb.notebook.running.messages import as_message
+from adk_nb.notebook.running.presets import Presets
+from adk_nb.notebook.running.run_history import PendingQuestion, RunError, RunHistory
+from adk_nb.notebook.running.run_work import RunWork, Turn, Watcher
 from adk_nb.notebook.settings import as_sessions, default_sessions
-from adk_nb.notebook.timeline_picture import Timeline
 from adk_nb.workflow.build import build_root
 from adk_nb.workflow.description import GraphDescription
 from adk_nb.workflow.limits import Limits
@@ -36,7 +36,7 @@ from adk_nb.workflow.limits import Limits
 if TYPE_CHECKING:
     import pandas as pd
 
-    from adk_nb.notebook.run_view import RunView
+    from adk_nb.notebook.view.run_view import RunView
 
 
 class Run:
@@ -391,7 +391,7 @@ class Run:
     def _shown(self) -> RunView:
         if self._work.view is None:
             # Widgets and drawing are loaded when there is something to show.
-            from adk_nb.notebook.run_view import RunView
+            from adk_nb.notebook.view.run_view import RunView
 
             self._work.view = RunView(self._work)
         return self._work.view

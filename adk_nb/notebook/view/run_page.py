@@ -20,11 +20,11 @@ from typing import Any
 from adk_nb.frames.notes import sentence
 from adk_nb.frames.plain import glance, one_line, readable
 from adk_nb.notebook.assets import script, style_sheet
-from adk_nb.notebook.event_rows import EventRows
-from adk_nb.notebook.graph_text import graph_text
-from adk_nb.notebook.graph_view import RunMarks, draw_graph
-from adk_nb.notebook.layout import LayoutError
-from adk_nb.notebook.node_tally import duration
+from adk_nb.notebook.drawing.graph_text import graph_text
+from adk_nb.notebook.drawing.graph_view import RunMarks, draw_graph
+from adk_nb.notebook.drawing.layout import LayoutError
+from adk_nb.notebook.view.event_rows import EventRows
+from adk_nb.notebook.view.node_tally import duration
 from adk_nb.workflow.description import GraphDescription
 
 _ACTING = re.compile("[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
@@ -212,7 +212,7 @@ def headline(snapshot: Snapshot) -> str:
     """Return where a run stands on one line.
 
     Example:
-        >>> from adk_nb.notebook.fold import RunFold
+        >>> from adk_nb.notebook.view.fold import RunFold
         >>> headline(RunFold(name="wf").snapshot())
         'running · 0 events'
     """

@@ -47,7 +47,7 @@ def compare(
         ConfigurationError: one of them holds no run.
 
     Example:
-        >>> from adk_nb.notebook.starts import run_sync
+        >>> from adk_nb.notebook.running.starts import run_sync
         >>> def shout(node_input: str) -> str:
         ...     return node_input.upper()
         >>> one, two = (run_sync(shout, text, sessions="memory") for text in ("hi", "ho"))

@@ -10,7 +10,7 @@ from typing import Any
 from adk_nb.events.event import Event, content_text
 from adk_nb.frames.plain import glance
 from adk_nb.frames.reading import Usage, label_of, what_of
-from adk_nb.notebook.event_details import details_of
+from adk_nb.notebook.view.event_details import details_of
 
 ROWS_KEPT = 10_000
 """Event rows that a fold holds; the newest ones. All events are in `Run.events`."""

@@ -30,14 +30,14 @@ from IPython.display import display, update_display
 
 from adk_nb.models.secrets import without_secrets
 from adk_nb.notebook.assets import page, script, style_sheet
-from adk_nb.notebook.fold import RunFold
-from adk_nb.notebook.forms import answer_in
 from adk_nb.notebook.front_end import FrontEnd, cell_count, front_end
-from adk_nb.notebook.run_page import STYLES, as_text, closed_picture, fragment, picture, with_details
 from adk_nb.notebook.settings import theme
+from adk_nb.notebook.view.fold import RunFold
+from adk_nb.notebook.view.forms import answer_in
+from adk_nb.notebook.view.run_page import STYLES, as_text, closed_picture, fragment, picture, with_details
 
 if TYPE_CHECKING:
-    from adk_nb.notebook.run_work import RunWork
+    from adk_nb.notebook.running.run_work import RunWork
 
 P = ParamSpec("P")
 

@@ -17,12 +17,12 @@ import traitlets
 from IPython.display import display, update_display
 
 from adk_nb.notebook.assets import script, style_sheet
-from adk_nb.notebook.chat_page import STYLES, chat_fragment
+from adk_nb.notebook.chat.chat_page import STYLES, chat_fragment
 from adk_nb.notebook.front_end import FrontEnd, cell_count, front_end
 from adk_nb.notebook.settings import theme
 
 if TYPE_CHECKING:
-    from adk_nb.notebook.chat_fold import ChatFold
+    from adk_nb.notebook.chat.chat_fold import ChatFold
 
 BATCH_S = 0.125
 """Seconds between two messages to the page."""

@@ -10,9 +10,9 @@ from adk_nb.events.questions import Asked
 from adk_nb.events.record import Question
 from adk_nb.events.tool_confirmation import CONFIRMATION_SCHEMA
 from adk_nb.frames.plain import plain
-from adk_nb.notebook.fitting import shorten
-from adk_nb.notebook.forms import fields_of
-from adk_nb.notebook.shown_values import TEXT_LIMIT, for_page
+from adk_nb.notebook.drawing.fitting import shorten
+from adk_nb.notebook.view.forms import fields_of
+from adk_nb.notebook.view.shown_values import TEXT_LIMIT, for_page
 
 
 class QuestionList:

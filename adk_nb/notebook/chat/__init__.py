@@ -1,0 +1,1 @@
+"""A conversation in a box under a cell."""

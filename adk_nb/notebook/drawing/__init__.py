@@ -1,0 +1,1 @@
+"""Pictures: graphs, trees and timelines as SVG, and as text."""
