@@ -23,7 +23,7 @@ def test_kernel_restart_is_told_and_what_was_typed_stays(open_notebook: OpenNote
     for cell in (1, 2):
         nb.wait_text("kernel restarted", cell=cell)
         expect(nb.button("Stop", cell=cell)).to_be_hidden()
-    nb.wait_text("Run the cell again", cell=1)
+    nb.wait_text("This form can't be sent any more", cell=1)
     expect(field).to_have_value("Ada")
     expect(nb.button("Send answer", cell=1)).to_be_disabled()
     field.press("Enter")
