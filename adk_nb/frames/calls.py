@@ -99,6 +99,7 @@ def call_rows(source: Any, wanted: Where, prices: Prices, events: Iterable[Event
         logged = [
             call
             for invocation in dict.fromkeys(place_of_call(event)[0] for event in with_calls_apart(said))
+            if invocation  # an event that was made by hand belongs to no run
             for call in call_log.calls(invocation)
         ]
         yield from _session_rows(logged, said, prices, (session.id, session.user, session.app), wanted)
