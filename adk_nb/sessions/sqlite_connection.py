@@ -43,6 +43,7 @@ class Connection:
         self._is_prepared = False
         """The tables are known to be there, in the present layout."""
         self._since_checkpoint = 0
+        self._checkpointer: threading.Thread | None = None
 
     @property
     def file(self) -> str:
@@ -130,7 +131,12 @@ class Connection:
             )
 
     def close(self) -> None:
-        """Close the connection; the next use opens it again (sessions in memory are gone then)."""
+        """Close the connection; the next use opens it again (sessions in memory are gone then).
+
+        The thread that moves the log has ended then, so that the files beside the file are left alone.
+        """
+        if self._checkpointer is not None:
+            self._checkpointer.join()
         with self._sharing.lock:
             if self._closer is not None:
                 self._closer()
@@ -223,7 +229,8 @@ class Connection:
         if self._location.path is None:
             return
         self._sharing.is_checkpointing = True
-        threading.Thread(target=self._checkpoint, name="adk_nb checkpoint", daemon=True).start()
+        self._checkpointer = threading.Thread(target=self._checkpoint, name="adk_nb checkpoint", daemon=True)
+        self._checkpointer.start()
 
     def _checkpoint(self) -> None:
         """Move the write-ahead log into the file, and let the log begin anew.

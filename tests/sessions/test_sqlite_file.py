@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -195,6 +196,25 @@ def test_closed_service_opens_again(tmp_path: Path) -> None:
         await service.close()
 
     asyncio.run(steps())
+
+
+def test_closing_waits_for_the_log_to_be_moved(tmp_path: Path) -> None:
+    """When `close` returns nothing works on the file any more, so that it can be copied or moved at once."""
+
+    async def steps() -> None:
+        service = SqliteSessionService(tmp_path / "s.db")
+        session = await service.create_session(**APP, session_id="s")
+        other = sqlite3.connect(tmp_path / "s.db")
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM sessions").fetchall()  # who reads keeps the log from being moved at once
+        for number in range(1000):
+            await service.append_event(session, Event(author="x", output=number))
+        await service.close()
+        assert [one.name for one in threading.enumerate() if one.name == "adk_nb checkpoint"] == []
+        other.close()
+
+    asyncio.run(steps())
+    assert [path.name for path in tmp_path.iterdir()] == ["s.db"]
 
 
 def test_empty_file_is_taken(tmp_path: Path) -> None:
