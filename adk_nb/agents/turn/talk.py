@@ -49,6 +49,9 @@ class Talk:
         self._targets = targets_of(agent, has_parent=agent.was_handed_over)
         self._tools = OwnTools(agent, ctx, self._targets)
         self._since = len(ctx.session.events) if ctx.is_first_try else 0
+        self._ids: set[str] = set()
+        """Ids of the calls in the events of the session that were looked at."""
+        self._looked_at = 0
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """Go on until the agent has answered, has handed over, or waits for a person."""
@@ -163,8 +166,10 @@ class Talk:
         """Return the ids of earlier calls: some models begin to count anew in each reply."""
         if not any(call.id for call in event.get_function_calls()):
             return set()
-        earlier = {str(call.id) for one in self._ctx.session.events for call in one.get_function_calls()}
-        return earlier | self._standing.used
+        events = self._ctx.session.events
+        self._ids |= {str(call.id) for one in events[self._looked_at :] for call in one.get_function_calls()}
+        self._looked_at = len(events)
+        return self._ids | self._standing.used
 
     def answer(self, response: LlmResponse, event_id: str, text: str, value: Any) -> Event:
         """Return the event of the agent's answer.
