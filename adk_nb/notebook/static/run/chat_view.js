@@ -113,14 +113,14 @@ export class ChatView {
     this.draw(this.items.keys());
   }
 
-  takeSnapshot(snapshot) {
+  takeSnapshot({ snapshot }) {
     if (snapshot.seq < this.seq) return;
     if (snapshot.seq === this.seq && this.items.size === snapshot.items.length) return;
     this.reset(snapshot);
   }
 
   /** Take a batch in; says whether one before it is missing. */
-  takeBatch(changes) {
+  takeBatch({ changes }) {
     let isGap = changes.seq > this.seq + 1;
     this.seq = Math.max(this.seq, changes.seq);
     this.header = changes.header;
@@ -155,6 +155,10 @@ export class ChatView {
     this.lost = word;
     for (const form of this.forms.values()) form.lose(UNSENT);
     this.draw([]);
+  }
+
+  takeAnswer(message) {
+    if (message.kind === "errors") this.showErrors(message);
   }
 
   showErrors({ key, errors }) {

@@ -1,9 +1,10 @@
 /**
- * The line between a kernel's object and the copies of its view on the page, for views that are no run.
+ * The line between a kernel's object and the copies of its view on the page.
  *
  * Copies and the kernel's object find each other by key, whichever comes first. Views are held weakly: a host may take
  * an output off the page and put it back, or drop it without a word. A view has `takeSnapshot`, `takeBatch` (which says
- * whether one before is missing), `showErrors`, `connect` (to a port, or to nothing) and `lose` (its kernel is gone).
+ * whether one before is missing), `takeAnswer` (any other message), `connect` (to a port, or to nothing) and `lose` (its
+ * kernel is gone); what it takes is the message as the kernel sent it.
  */
 
 /** @type {{views: Map<string, Set<WeakRef<object>>>, ports: Map<string, object>}} */
@@ -26,6 +27,7 @@ export function register(key, view) {
 /** Link a widget's model with the copies of its view; returns what ends it. */
 export function linkModel(model) {
   const key = model.get("_key");
+  const base = () => ({ snapshot: model.get("base"), now: model.get("now") });
   let typed = null;
   const lose = (word) => copiesOf(key).forEach((view) => view.lose(word));
   // A line whose other end is gone raises when it is used.
@@ -45,7 +47,7 @@ export function linkModel(model) {
       typed = setTimeout(() => attempt(() => model.save_changes()), 300);
     },
     greet(view) {
-      view.takeSnapshot(model.get("base"));
+      view.takeSnapshot(base());
       view.connect(port);
       port.send({ kind: "snapshot" });
     },
@@ -53,9 +55,9 @@ export function linkModel(model) {
   const onMessage = (message) => {
     let isGap = false;
     for (const view of copiesOf(key)) {
-      if (message.kind === "batch") isGap = view.takeBatch(message.changes) || isGap;
-      else if (message.kind === "snapshot") view.takeSnapshot(message.snapshot);
-      else if (message.kind === "errors") view.showErrors(message);
+      if (message.kind === "batch") isGap = view.takeBatch(message) || isGap;
+      else if (message.kind === "snapshot") view.takeSnapshot(message);
+      else view.takeAnswer(message);
     }
     if (isGap) port.send({ kind: "snapshot" });
   };
@@ -68,7 +70,7 @@ export function linkModel(model) {
   const onGone = () => lose("kernel gone");
   kernel?.statusChanged?.connect(onStatus);
   kernel?.disposed?.connect(onGone);
-  const onBase = () => copiesOf(key).forEach((view) => view.takeSnapshot(model.get("base")));
+  const onBase = () => copiesOf(key).forEach((view) => view.takeSnapshot(base()));
   model.on("msg:custom", onMessage);
   model.on("change:base", onBase);
   lines.ports.set(key, port);

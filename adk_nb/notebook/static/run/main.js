@@ -22,7 +22,7 @@
 
 import { html } from "./elements.js";
 import { parseSvg } from "./graph.js";
-import { join, meeting, viewsOf } from "./meeting.js";
+import { linkModel, register } from "./link.js";
 import { RunView } from "./view.js";
 
 /**
@@ -39,7 +39,7 @@ export async function mountCopies(key, copy, packed) {
     const still = root.querySelector(".adknb-run-still");
     const outline = root.querySelector(".adknb-run-outline")?.textContent;
     const { styles, ...snapshot } = JSON.parse(text);
-    join(key, new RunView(root, snapshot, still && parseSvg(pictureText(still.src)), styles, outline));
+    register(key, new RunView(root, snapshot, still && parseSvg(pictureText(still.src)), styles, outline));
   }
 }
 
@@ -56,74 +56,13 @@ function pictureText(url) {
 }
 
 function initialize({ model }) {
-  const key = model.get("_key");
-  const base = () => ({ snapshot: model.get("base"), now: model.get("now") });
-  let typed = null;
-  const lose = (word) => viewsOf(key).forEach((view) => view.lose(word));
-  // A line whose other end is gone raises when it is used.
-  const attempt = (act) => {
-    try {
-      act();
-    } catch {
-      lose("kernel gone");
-    }
-  };
-  const port = {
-    send: (message) => attempt(() => model.send(message)),
-    drafts: () => model.get("drafts") ?? {},
-    draft(question, values) {
-      const drafts = { ...port.drafts(), [question]: values };
-      model.set("drafts", drafts);
-      clearTimeout(typed);
-      typed = setTimeout(() => attempt(() => model.save_changes()), 300);
-    },
-    greet(view) {
-      view.takeSnapshot(base());
-      view.connect(port);
-      port.send({ kind: "snapshot" });
-    },
-  };
-  const onMessage = (message) => {
-    let isGap = false;
-    for (const view of viewsOf(key)) {
-      if (message.kind === "batch") isGap = view.takeBatch(message) || isGap;
-      else if (message.kind === "snapshot") view.takeSnapshot(message);
-      else if (message.kind === "rows") view.takeRows(message);
-      else if (message.kind === "details") view.takeDetails(message);
-      else if (message.kind === "errors") view.showErrors(message);
-    }
-    if (isGap) port.send({ kind: "snapshot" });
-  };
-  // JupyterLab and Notebook 7 show their kernel here; elsewhere a loss is noticed when something is sent.
-  const kernel = model.widget_manager?.kernel;
-  const onStatus = (_, status) => {
-    if (["restarting", "autorestarting"].includes(status)) lose("kernel restarted");
-    else if (["dead", "terminating"].includes(status)) lose("kernel gone");
-  };
-  const onGone = () => lose("kernel gone");
-  kernel?.statusChanged?.connect(onStatus);
-  kernel?.disposed?.connect(onGone);
-  const onBase = () => viewsOf(key).forEach((view) => view.takeSnapshot(base()));
-  model.on("msg:custom", onMessage);
-  model.on("change:base", onBase);
-  meeting.ports.set(key, port);
-  for (const view of viewsOf(key)) port.greet(view);
-  return () => {
-    model.off("msg:custom", onMessage);
-    model.off("change:base", onBase);
-    kernel?.statusChanged?.disconnect(onStatus);
-    kernel?.disposed?.disconnect(onGone);
-    clearTimeout(typed);
-    if (meeting.ports.get(key) !== port) return;
-    meeting.ports.delete(key);
-    for (const view of viewsOf(key)) view.connect(null);
-  };
+  return linkModel(model);
 }
 
 function render({ model, el }) {
   const root = html("div", "adknb adknb-run");
   el.append(root);
-  join(model.get("_key"), new RunView(root, model.get("base"), model.get("graph") ? parseSvg(model.get("graph")) : null));
+  register(model.get("_key"), new RunView(root, model.get("base"), model.get("graph") ? parseSvg(model.get("graph")) : null));
 }
 
 export default { initialize, render };

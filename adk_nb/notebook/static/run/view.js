@@ -183,6 +183,12 @@ export class RunView {
     this.askForRows();
   }
 
+  takeAnswer(message) {
+    if (message.kind === "rows") this.takeRows(message);
+    else if (message.kind === "details") this.takeDetails(message);
+    else if (message.kind === "errors") this.showErrors(message);
+  }
+
   takeRows({ rows }) {
     this.state.takeRows(rows);
     this.askForRows();
