@@ -10,8 +10,9 @@ from typing import Any
 
 from adk_nb.frames.plain import one_line, readable
 from adk_nb.notebook.assets import script, style_sheet
+from adk_nb.notebook.view.run_page import RUN_STYLES
 
-STYLES = ("theme", "run_view", "chat")
+STYLES = ("theme", *RUN_STYLES, "chat")
 """The style sheets of a chat."""
 _ACTING = re.compile("[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 """Characters that act instead of showing: they stand as their escapes, as in the live box."""

@@ -29,7 +29,10 @@ from adk_nb.workflow.description import GraphDescription
 
 _ACTING = re.compile("[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 """Characters that act instead of showing: they stand as their escapes, as in the live view."""
-STYLES = ("theme", "graph", "run_view")
+_SHEETS = ("frame", "panes", "form", "tabs", "events", "timeline", "texts", "moments", "tables", "narrow")
+RUN_STYLES = tuple(f"run/{name}" for name in _SHEETS)
+"""The style sheets of a run's view, in the order in which later ones win."""
+STYLES = ("theme", "graph", *RUN_STYLES)
 """The style sheets of a run's view."""
 STATIC_ROWS = 100
 """Event rows in the HTML that is read without scripts; the newest ones."""
