@@ -327,6 +327,16 @@ _close(_NO_ACTIONS)
 _EVENT_DEFAULTS, _INFO_DEFAULTS = {**Event().__dict__, "actions": _NO_ACTIONS}, NodeInfo().__dict__
 
 
+def no_actions() -> EventActions:
+    """Return the actions that all events share which do nothing; see `Event.own_actions`.
+
+    Example:
+        >>> no_actions().is_empty
+        True
+    """
+    return _NO_ACTIONS
+
+
 def event_of(**fields: Any) -> Event:
     """Return the event that `Event(**fields)` is, for fields that need no check and no default of their own.
 

@@ -15,6 +15,7 @@ from pydantic_core import PydanticSerializationError, SchemaSerializer, core_sch
 from adk_nb.errors import WorkflowDataError
 from adk_nb.events.event import Event, own_copy
 from adk_nb.events.packing import TAG, needs_packing, pack, unpack
+from adk_nb.events.rebuilt import rebuilt_event
 from adk_nb.events.record import NodeRun, run_from_dict, run_to_dict
 from adk_nb.events.storing import Storing
 from adk_nb.events.values import PLAIN, cleaned_text
@@ -44,9 +45,9 @@ def event_to_json(event: Event) -> str:
 
 def event_from_json(text: str) -> Event:
     """Return the event in a JSON text, whether adk_nb or google-adk wrote it."""
-    if TAG not in text:
-        return Event.model_validate_json(text)
     data = from_json(text)
+    if TAG not in text:
+        return rebuilt_event(data)
     for name in ("output", "custom_metadata"):
         if name in data:
             data[name] = unpack(data[name])
@@ -58,7 +59,7 @@ def event_from_json(text: str) -> Event:
         for call, values in (("function_call", "args"), ("function_response", "response")):
             if part.get(call) and part[call].get(values):
                 part[call][values] = unpack_each(part[call][values])
-    return Event.model_validate(data)
+    return rebuilt_event(data)
 
 
 def unpacked_event(event: Event) -> Event:

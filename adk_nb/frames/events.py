@@ -107,13 +107,14 @@ def event_rows(
         keep: Called with what `kept` names of each event, `output` or `state`.
         kept: See `keep`.
     """
+    is_open = wanted.is_open
     for session in sessions_of(source, wanted):
         starts: dict[str, float] = {}
         place = session.id, session.user, session.app
         # The time since the start of an invocation counts from its first event, wanted or not.
         for event in session.events(None if wanted.since is None else replace(wanted, since=None)):
             row = _row(event, starts, prices, place)
-            if wanted.is_open or wanted.wants(event.invocation_id, event.timestamp):
+            if is_open or wanted.wants(event.invocation_id, event.timestamp):
                 yield row
                 if keep is not None:
                     keep(event.output if kept == "output" else (event.actions.state_delta or None))

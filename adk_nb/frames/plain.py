@@ -13,6 +13,7 @@ from pydantic import BaseModel
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z")
 _BREAKS = re.compile(r"\s+")
 _DEEPEST = 60
+_as_json = json.JSONEncoder(ensure_ascii=False).encode
 _LONGEST = 10**4000
 """Python writes no larger numbers out."""
 
@@ -88,7 +89,7 @@ def text_of(value: Any) -> str | None:
     if type(value) is str:
         return value if value.isascii() else readable(value)
     found = plain(value)
-    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    return found if isinstance(found, str) else _as_json(found)
 
 
 def glance(value: Any, limit: int = 160) -> str:
