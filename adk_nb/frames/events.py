@@ -65,8 +65,9 @@ def events_frame(
     `thought_tokens`. `money` is in US dollars, missing where no model spoke or the price isn't known.
 
     Args:
-        source: A `Run`, events, sessions, a session service, the path of its SQLite file, or of a JSONL file that
-            `export_jsonl` wrote; of adk_nb or of google-adk. A list of any of these as well.
+        source: A `Run`, events, sessions, a session service, the path of its SQLite file, the address of its
+            PostgreSQL database, or the path of a JSONL file that `export_jsonl` wrote; of adk_nb or of google-adk. A
+            list of any of these as well.
         expand: `"output"` or `"state"`: adds a column for every value inside, named by its keys with dots, for
             instance `output.items.0.price`; what has no inside stays in its own column alone.
         prices: A person's own prices by model name, which count before all others.

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from typing import Any
 
 from adk_nb.errors import ConfigurationError
 from adk_nb.events.record import NodeRun
-from adk_nb.frames import sqlite_source
+from adk_nb.frames import postgres_source, sqlite_source
+from adk_nb.frames.own_loop import OwnLoop
 from adk_nb.frames.stored_session import StoredSession, Where, of_session, where
 
 
 def sessions_in(service: Any, wanted: Where) -> Iterator[StoredSession]:
-    """Give the sessions of a service, from code that can't await; a store in an SQLite file is read as that file."""
+    """Give the sessions of a service, from code that can't await; a store in SQLite or PostgreSQL is read there."""
     path = _file_of(service)
     if path is not None:
         yield from sqlite_source.sessions_in(path, wanted)
         return
+    make_engine = _engine_of(service)
+    if make_engine is not None:
+        yield from postgres_source.sessions_in(make_engine, wanted)
+        return
     found = _each(service, wanted)
-    with ThreadPoolExecutor(1) as thread:  # a loop of its own, since this thread's may be running
-        runner = asyncio.Runner()
-        try:
-            while (session := thread.submit(runner.run, _next(found)).result()) is not None:
-                yield session
-        finally:
-            thread.submit(runner.close).result()
+    with OwnLoop() as loop:
+        while (session := loop.run(_next(found))) is not None:
+            yield session
 
 
 async def read_sessions(service: Any, **filters: Any) -> list[StoredSession]:
@@ -42,6 +41,7 @@ async def read_sessions(service: Any, **filters: Any) -> list[StoredSession]:
         **filters: As in `events_frame`.
 
     Example:
+        >>> import asyncio
         >>> from adk_nb.sessions import InMemorySessionService
         >>> asyncio.run(read_sessions(InMemorySessionService(), user="ada"))
         []
@@ -54,18 +54,28 @@ async def _next(found: AsyncIterator[StoredSession]) -> StoredSession | None:
 
 
 async def _each(service: Any, wanted: Where) -> AsyncIterator[StoredSession]:
-    user = wanted.user if isinstance(wanted.user, str) else None
-    found: list[Any] = []
-    for app in await _apps(service, wanted):
-        listed = await _settled(service.list_sessions(app_name=app, user_id=user))
-        found += getattr(listed, "sessions", listed)
-    for one in sorted(found, key=lambda session: session.last_update_time):
-        key = one.app_name, one.user_id, one.id
-        if wanted.wants_session(*key, one.last_update_time or None):
+    for key, updated in sorted(await _found(service, wanted), key=lambda one: one[1]):
+        if wanted.wants_session(*key, updated or None):
             session = await _settled(service.get_session(app_name=key[0], user_id=key[1], session_id=key[2]))
             if session is not None:
                 runs = await _records(service, session)
                 yield of_session(session, None if runs is None else partial(iter, runs))
+
+
+async def _found(service: Any, wanted: Where) -> list[tuple[tuple[str, str, str], float]]:
+    """Return which sessions there are, with the time of their last update."""
+    app, user = (one if isinstance(one, str) else None for one in (wanted.app, wanted.user))
+    if callable(getattr(service, "find_sessions", None)):  # ours
+        return [
+            ((one.app_name, one.user_id, one.id), one.last_update_time)
+            for one in await service.find_sessions(app_name=app, user_id=user)
+        ]
+    found = []
+    for name in await _apps(service, wanted):
+        listed = await _settled(service.list_sessions(app_name=name, user_id=user))
+        for one in getattr(listed, "sessions", listed):
+            found.append(((one.app_name, one.user_id, one.id), one.last_update_time))
+    return found
 
 
 async def _records(service: Any, session: Any) -> list[NodeRun] | None:
@@ -87,9 +97,6 @@ async def _records(service: Any, session: Any) -> list[NodeRun] | None:
 async def _apps(service: Any, wanted: Where) -> list[str]:
     if wanted.app is not None:
         return [wanted.app] if isinstance(wanted.app, str) else list(wanted.app)
-    names = getattr(service, "app_names", None)
-    if callable(names):
-        return list(await _settled(names()))
     kept = getattr(service, "sessions", None)
     if isinstance(kept, dict):  # google-adk's in memory: sessions by app
         return list(kept)
@@ -107,6 +114,18 @@ async def _apps_in_database(engine: Any) -> list[str]:
     async with engine.connect() as connection:
         rows = await connection.execute(text("SELECT DISTINCT app_name FROM sessions ORDER BY app_name"))
         return [row[0] for row in rows]
+
+
+def _engine_of(service: Any) -> Callable[[], Any] | None:
+    """Return what makes an engine to read the PostgreSQL database behind a service, `None` when there is none."""
+    make = getattr(service, "engine_for_reading", None)
+    if make is not None:
+        engine = make()
+        return None if engine is None else lambda: engine
+    url = getattr(getattr(service, "db_engine", None), "url", None)
+    if url is None or url.get_backend_name() != "postgresql":
+        return None
+    return partial(postgres_source.engine_of, url.render_as_string(hide_password=False))
 
 
 def _file_of(service: Any) -> str | None:

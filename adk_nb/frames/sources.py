@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from adk_nb.errors import ConfigurationError
 from adk_nb.events.event import Event
 from adk_nb.events.record import NodeRun
-from adk_nb.frames import jsonl, service_source, sqlite_source
+from adk_nb.frames import jsonl, postgres_source, service_source, sqlite_source
 from adk_nb.frames.stored_session import StoredSession, Where, of_session, shown
 
 
@@ -18,8 +19,8 @@ def sessions_of(source: Any, wanted: Where) -> Iterator[StoredSession]:
     """Give a source as sessions, one after the other, so that a whole store needs no more memory than one of them.
 
     Args:
-        source: A run, events, records, a session, several of any of these, a session service, or the path of an SQLite
-            file or of a JSONL file; of adk_nb or of google-adk.
+        source: A run, events, records, a session, several of any of these, a session service, the path of an SQLite
+            or JSONL file, or the address of a PostgreSQL database; of adk_nb or of google-adk.
         wanted: Which sessions; what within a session is wanted, is for the reader to ask it.
 
     Raises:
@@ -37,6 +38,8 @@ def _sessions(source: Any, wanted: Where) -> Iterator[StoredSession]:
         path = os.fspath(source)
         if path.endswith((".jsonl", ".jsonl.gz")):
             yield from jsonl.sessions_in(path)
+        elif postgres_source.is_address(path):
+            yield from postgres_source.sessions_in(partial(postgres_source.engine_of, path), wanted)
         else:
             yield from sqlite_source.sessions_in(path, wanted)
     elif callable(getattr(source, "get_session", None)) and callable(getattr(source, "list_sessions", None)):
@@ -100,5 +103,5 @@ def _is_run(item: Any) -> bool:
 def _unfit(source: Any) -> ConfigurationError:
     return ConfigurationError(
         f"A frame can't be made from {source!r:.60}, a {type(source).__name__}; allowed: a Run, a list of events or "
-        f"records, sessions, a session service, or the path of an SQLite or JSONL file."
+        f"records, sessions, a session service, the path of an SQLite or JSONL file, or a PostgreSQL address."
     )

@@ -101,10 +101,10 @@ class DatabaseSessionService(BaseSessionService):
         path: str | None = getattr(self._service, "path", None)
         return path
 
-    async def app_names(self) -> list[str]:
-        """Return the apps that sessions are kept of."""
-        names: list[str] = await self._service.app_names()
-        return names
+    def engine_for_reading(self) -> Any:
+        """Return a new engine of SQLAlchemy, for who reads PostgreSQL's tables and disposes of it; or `None`."""
+        make = getattr(self._service, "engine_for_reading", None)
+        return None if make is None else make()
 
     def open_log(self, session: Any) -> Any:
         """Return the log of a session that this service created or returned."""

@@ -116,10 +116,6 @@ class InMemorySessionService(BaseSessionService):
         """Return what all sessions of a user share, keys without their `user:` prefix."""
         return dict(thawed(self._user_states.get((app_name, user_id), {})))
 
-    async def app_names(self) -> list[str]:
-        """Return the apps that sessions are kept of."""
-        return sorted({app for (app, _), of_user in list(self._sessions.items()) if of_user})
-
     def open_log(self, session: Any) -> _MemoryLog:
         """Return the log of a session that this service created or returned."""
         return _MemoryLog(self, session, self._stored(session))

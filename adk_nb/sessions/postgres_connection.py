@@ -82,6 +82,10 @@ class Database:
             await pool.locker.close()
             await pool.engine.dispose()
 
+    def engine_for_reading(self) -> AsyncEngine:
+        """Return a new engine for whoever reads the tables and disposes of it; nothing is prepared for it."""
+        return create_async_engine(self._url, **self._options)
+
     async def _do(self, work: Callable[[AsyncConnection], Awaitable[T]], is_transaction: bool) -> T:
         async def steps() -> T:
             pool = self._pool()

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from adk_nb.errors import AlreadyExistsError, SessionBusyError, SessionNotFoundError
 from adk_nb.events.event import Event, new_id
@@ -135,9 +135,9 @@ class PostgresSessionService(BaseSessionService):
         """Close the connections that this event loop has opened; the next use opens new ones."""
         await self._database.close()
 
-    async def app_names(self) -> list[str]:
-        """Return the apps that sessions are kept of."""
-        return [row[0] for row in await self._database.all(sql.APPS, {})]
+    def engine_for_reading(self) -> AsyncEngine:
+        """Return a new engine for whoever reads the tables and disposes of it."""
+        return self._database.engine_for_reading()
 
     def open_log(self, session: Any) -> PostgresLog:
         """Return the log of a session that this service created or returned."""

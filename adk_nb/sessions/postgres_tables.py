@@ -69,7 +69,6 @@ LIST = f"""
 SELECT number, step, update_time, writer, state::text, {_SHARED}, user_id, id FROM adk_nb_sessions AS session
 WHERE app_name = :app_name AND (CAST(:user_id AS text) IS NULL OR user_id = :user_id) ORDER BY update_time, number
 """
-APPS = "SELECT DISTINCT app_name FROM adk_nb_sessions ORDER BY app_name"
 FIND = """
 SELECT app_name, user_id, id, update_time FROM adk_nb_sessions
 WHERE (CAST(:app_name AS text) IS NULL OR app_name = :app_name)

@@ -185,14 +185,6 @@ class SqliteSessionService(BaseSessionService):
         """Close the file; the next use opens it again (sessions in `:memory:` are gone then)."""
         self._connection.close()
 
-    async def app_names(self) -> list[str]:
-        """Return the apps that sessions are kept of."""
-
-        def work(connection: sqlite3.Connection) -> list[str]:
-            return [row[0] for row in connection.execute(_APPS)]
-
-        return await self._connection.read(work, [])
-
     def open_log(self, session: Any) -> SqliteLog:
         """Return the log of a session that this service created or returned."""
         return SqliteLog(session, self._of(session), self._connection, self._append)
@@ -407,7 +399,6 @@ _SESSION = f"SELECT session.state, {_NUMBERS} {_NEWEST}"
 _ADK_SESSION = f"SELECT state, update_time FROM sessions WHERE {_ONE}"
 _STEP = "SELECT number, time, event_id, timestamp, event_data, records FROM adk_nb_steps WHERE number = ?"
 _EVENT_IDS = "SELECT event_id FROM adk_nb_steps WHERE number BETWEEN ? AND ? AND event_id IS NOT NULL"
-_APPS = "SELECT DISTINCT app_name FROM sessions ORDER BY app_name"
 _DELETE = f"DELETE FROM adk_nb_sessions WHERE {_ONE}"
 _FIND = "SELECT app_name, user_id, id, update_time FROM sessions WHERE TRUE"
 _COLUMNS = "SELECT user_id, id, state, update_time FROM sessions"
