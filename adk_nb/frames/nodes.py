@@ -80,7 +80,8 @@ def nodes_frame(
     time of the next try), `stopped_s` (nothing was there to run it) and `framework_s`; for a run with others below it
     all cover everything inside. `round` is the round of the loop that it belongs to.
 
-    Tokens and `money` (US dollars) are the run's own, so they add up to the whole without counting anything twice;
+    Tokens and `money` (US dollars) are the run's own, so they add up without counting anything twice (what no node run
+    asked for, a summary of older turns, is in `usage_frame` and `calls_frame`);
     those ending in `_incl` count everything below it too. Money is missing where the price of one of its calls isn't
     known. `input`, `output` and `route` are text as in `events_frame`. Sessions without records, such as google-adk's,
     have theirs worked out from their events.

@@ -25,7 +25,7 @@ from adk_nb.runners.printing import printed_lines
 from adk_nb.runners.rewind import rewind_event
 from adk_nb.runners.threaded import read_on_thread
 from adk_nb.runners.toolsets import close_toolsets
-from adk_nb.runners.turn import Turn
+from adk_nb.runners.turn import OnSummary, Turn
 from adk_nb.sessions.in_memory_session_service import InMemorySessionService
 from adk_nb.workflow.build import build_root
 from adk_nb.workflow.engine import OnRun
@@ -165,6 +165,7 @@ class Runner:
         yield_user_message: bool = False,
         abort_signal: asyncio.Event | None = None,
         on_run: OnRun | None = None,
+        on_summary: OnSummary | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Do what `run_async` does, and report each change of a node run's record.
 
@@ -180,6 +181,7 @@ class Runner:
             abort_signal: As in `run_async`.
             on_run: Called on the event loop with the live record whenever it changed; it must be quick, and copy what
                 it keeps.
+            on_summary: Called on the event loop with each summary of older events that was stored; no caller gets it.
         """
         check_kinds(
             new_message=new_message,
@@ -195,7 +197,7 @@ class Runner:
             call = Call(
                 self.agent, session_id, self._sessions.log(session), invocation_id, new_message, answers, state_delta
             )
-            turn = await self._turn(call, session, run_config, on_run)
+            turn = await self._turn(call, session, run_config, on_run, on_summary)
             try:
                 user_event = await turn.begin()
                 if user_event is not None and yield_user_message:
@@ -377,7 +379,14 @@ class Runner:
         found = [(run, q) for run in await log.open_runs(root.invocation_id) for q in run.open_questions]
         return sorted(found, key=lambda pair: pair[1].asked_at)
 
-    async def _turn(self, call: Call, session: Any, run_config: RunConfig | None, on_run: OnRun | None) -> Turn:
+    async def _turn(
+        self,
+        call: Call,
+        session: Any,
+        run_config: RunConfig | None,
+        on_run: OnRun | None,
+        on_summary: OnSummary | None,
+    ) -> Turn:
         opening = await call.open()
 
         async def load_events() -> list[Event]:
@@ -405,6 +414,7 @@ class Runner:
             plugins=self.plugin_manager if self.plugin_manager.plugins else None,
             app=self.app,
             on_run=on_run,
+            on_summary=on_summary,
             load_events=load_events,
             context=self._sessions.context_in(session),
         )

@@ -13,7 +13,7 @@ from google.genai import types
 from adk_nb.auth.kept import forget
 from adk_nb.errors import PluginError
 from adk_nb.events.event import Event
-from adk_nb.events.record import ENDED, Status
+from adk_nb.events.record import ENDED, NodeRun, Status
 from adk_nb.events.state import State
 from adk_nb.events.values import snapshot
 from adk_nb.runners.blobs import save_blobs
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from adk_nb.plugins.plugin_manager import PluginManager
 
 T = TypeVar("T")
+OnSummary = Callable[[Event], None]
 
 
 class Turn:
@@ -50,6 +51,7 @@ class Turn:
         plugins: PluginManager | None,
         app: App | None,
         on_run: OnRun | None,
+        on_summary: OnSummary | None,
         load_events: Callable[[], Awaitable[list[Event]]],
         context: contextvars.Context,
     ) -> None:
@@ -62,6 +64,7 @@ class Turn:
             plugins: `None` when there are none.
             app: Says how its runs are resumed and what is summarised; `None` for a bare root.
             on_run: Told of each change of a record.
+            on_summary: Told of each summary that was stored.
             load_events: Returns all events of the session, whatever the session object was limited to.
             context: What nodes and plugins run in.
         """
@@ -72,6 +75,7 @@ class Turn:
         self._plugins = plugins
         self._reviewer = Reviewer(plugins, invocation) if plugins is not None else None
         self._on_run = on_run
+        self._on_summary = on_summary
         self._load_events = load_events
         self._context = context
         self._engine = Engine(
@@ -82,7 +86,7 @@ class Turn:
             review=self._review if plugins is not None else None,
             writes_checkpoints=app is not None and app.is_resumable,
         )
-        self._compacting = None if app is None else compacting(app, call, invocation, self._engine.store)
+        self._compacting = None if app is None else compacting(app, call, invocation, self._store_summary)
         if self._compacting is not None:
             invocation.shorten = self._compacting.shorten
         self._task: asyncio.Task[None] | None = None
@@ -151,6 +155,11 @@ class Turn:
         """Let a summary stand for older events, if the app wants one now."""
         if self._compacting is not None and self.opening.run.status in ENDED:
             await self._in_context(self._compacting.after_run())
+
+    async def _store_summary(self, event: Event | None, runs: list[NodeRun]) -> None:
+        await self._engine.store(event, runs)
+        if event is not None and self._on_summary is not None:
+            self._on_summary(event)
 
     async def on_error(self, error: Exception) -> None:
         """Tell plugins of the error that the call ends with."""

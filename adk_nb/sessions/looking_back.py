@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from adk_nb.events.apart import CALLS_APART
 from adk_nb.events.event import Event
 from adk_nb.events.record import NodeRun
 
@@ -25,7 +26,7 @@ class Said(NamedTuple):
     usage: Any
     """What a model call behind each of them used: ADK's usage metadata, or the same as a dictionary; often `None`."""
     events: int
-    """How many there are."""
+    """How many there are; 0 stands for one call that was made apart, which an event tells of beside itself."""
 
 
 @runtime_checkable
@@ -62,6 +63,8 @@ def said_in(events: Iterable[Event]) -> list[Said]:
     counts: dict[str, int] = {}
     with_usage = []
     for event in events:
+        for call in (event.custom_metadata or {}).get(CALLS_APART) or ():
+            with_usage.append(Said(event.invocation_id, call["usage"] or {}, 0))
         if event.usage_metadata is not None:
             with_usage.append(Said(event.invocation_id, event.usage_metadata, 1))
         else:

@@ -6,6 +6,8 @@ append is one statement: it takes the session's next step if nobody else has tak
 
 from __future__ import annotations
 
+from adk_nb.events.apart import CALLS_APART
+
 LAYOUT = "1"
 
 TABLES = (
@@ -169,11 +171,15 @@ NEWEST_ROOT = (
 )
 ROOTS = "SELECT record::text FROM adk_nb_runs WHERE session = :session AND parent = '' ORDER BY number"
 ALL = f"SELECT record::text FROM adk_nb_runs WHERE {_OF_INVOCATION} ORDER BY number"
-SAID = """
+SAID = f"""
 SELECT invocation_id, usage, count(*) FROM (
     SELECT invocation_id, (event_data -> 'usage_metadata')::text AS usage FROM adk_nb_events WHERE session = :session)
     AS said
 GROUP BY invocation_id, usage
+UNION ALL
+SELECT invocation_id, coalesce((call -> 'usage')::text, '{{}}'), 0
+FROM adk_nb_events, json_array_elements(event_data #> '{{custom_metadata,{CALLS_APART}}}') AS call
+WHERE session = :session
 """
 ASKING = """
 SELECT record::text FROM adk_nb_questions JOIN adk_nb_runs ON number = run

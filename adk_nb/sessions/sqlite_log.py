@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from adk_nb.events.apart import CALLS_APART
 from adk_nb.events.event import Event
 from adk_nb.events.record import NodeRun, Status
 from adk_nb.events.stored import run_from_json
@@ -85,7 +86,7 @@ class SqliteLog:
         """Return how many events each invocation has and what its model calls used, without reading the events."""
 
         def work(connection: sqlite3.Connection) -> list[Said]:
-            rows = connection.execute(_SAID, self._known.key).fetchall()
+            rows = connection.execute(_SAID, dict(zip(("app", "user", "id"), self._known.key, strict=True))).fetchall()
             return [Said(name, None if usage is None else from_json(usage), count) for name, usage, count in rows]
 
         return await self._connection.read(work, [])
@@ -156,7 +157,12 @@ _ROOTS = (
 )
 _SAID = (
     "SELECT invocation_id, json_extract(event_data, '$.usage_metadata') AS usage, count(*) FROM events "
-    "WHERE app_name = ? AND user_id = ? AND session_id = ? GROUP BY invocation_id, usage"
+    "WHERE app_name = :app AND user_id = :user AND session_id = :id GROUP BY invocation_id, usage "
+    "UNION ALL "
+    "SELECT invocation_id, coalesce(json_extract(call.value, '$.usage'), '{}'), 0 "
+    f"FROM events, json_each(event_data, '$.custom_metadata.{CALLS_APART}') AS call "
+    "WHERE app_name = :app AND user_id = :user AND session_id = :id "
+    f"AND instr(event_data, '{CALLS_APART}')"  # few have it, and looking for a word is cheap
 )
 _CHILDREN = (
     "SELECT step, line FROM adk_nb_runs WHERE invocation = :invocation AND is_open IN (0, 1) AND parent = :parent "

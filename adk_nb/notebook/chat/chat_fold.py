@@ -14,7 +14,7 @@ from adk_nb.events.questions import questions_in
 from adk_nb.events.request_input import unwrap_answer
 from adk_nb.events.tool_confirmation import REQUEST_CONFIRMATION
 from adk_nb.frames.plain import glance, one_line
-from adk_nb.frames.reading import Usage, answers_in, usage_of
+from adk_nb.frames.reading import Usage, answers_in, total_usage
 from adk_nb.notebook.drawing.fitting import shorten
 from adk_nb.notebook.view.question_list import QuestionList
 from adk_nb.notebook.view.shown_values import TEXT_LIMIT, for_page
@@ -71,9 +71,7 @@ class ChatFold:
     def event(self, event: Event) -> None:
         """Something was said, called, asked or answered."""
         self._is_changed = True
-        usage = usage_of(event)
-        if usage is not None:
-            self.usage.add(usage)
+        self.usage.add(total_usage([event]))
         if event.author == "user":
             self._take_user(event)
             return

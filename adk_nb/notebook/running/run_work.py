@@ -308,6 +308,7 @@ class RunWork:
                 run_config=self._config,
                 yield_user_message=True,
                 on_run=lambda record: self._note_record(turn, record),
+                on_summary=lambda event: self._note_event(turn, event),
             )
             async with contextlib.aclosing(stream) as events:
                 async for event in events:

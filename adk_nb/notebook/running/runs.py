@@ -148,7 +148,7 @@ async def _runs_in(service: Any, where: FoundSession, wanted: _Wanted) -> list[_
     for one in said:
         events, usage = told.get(one.invocation_id, (0, Usage()))
         if one.usage is not None:
-            for _ in range(one.events):
+            for _ in range(one.events or 1):
                 usage.add(_usage(one.usage))
         told[one.invocation_id] = events + one.events, usage
     nothing = (0, Usage())
