@@ -54,8 +54,9 @@ def export_jsonl(source: Any, path: str | os.PathLike[str], **filters: Any) -> i
 def save_frame(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a frame to a Parquet or JSONL file, from which `load_frame` gives the same one back.
 
-    In Parquet, which needs the package pyarrow (`pip install adk-nb[parquet]`), columns that hold dictionaries or lists
-    are JSON text. In JSONL, the first line names the columns and their types, each other line is one row as a list.
+    In Parquet, which needs the package pyarrow (`pip install adk-nb[parquet]`), columns that hold more than text, such
+    as dictionaries, lists, or values of several kinds, are JSON text. In JSONL, the first line names the columns and
+    their types, each other line is one row as a list.
 
     Args:
         frame: Any frame of this package.
@@ -64,12 +65,15 @@ def save_frame(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     Raises:
         ConfigurationError: the path ends otherwise, or pyarrow is missing.
     """
-    nested = [name for name in frame.columns if _is_nested(frame[name])]
-    about = {"columns": {name: str(dtype) for name, dtype in frame.dtypes.items()}, "nested": nested}
+    columns = [frame.iloc[:, place] for place in range(frame.shape[1])]
+    as_json = [place for place, values in enumerate(columns) if values.dtype == object and not _is_text(values)]
+    about = {"columns": [(name, str(values.dtype)) for name, values in frame.items()], "as_json": as_json}
     if _suffix(path) == ".jsonl":
-        _write_lines(frame, about, Path(path))
+        _write_lines(columns, about, Path(path))
         return
-    flat = frame.assign(**{name: frame[name].map(_json, na_action="ignore") for name in nested})
+    for place in as_json:
+        columns[place] = columns[place].map(_json, na_action="ignore")
+    flat = pd.DataFrame(dict(zip(_unlike(frame.columns), columns, strict=True)), index=frame.index)
     flat.attrs = {_ABOUT: about}
     flat.to_parquet(path)
 
@@ -87,23 +91,41 @@ def load_frame(path: str | os.PathLike[str]) -> pd.DataFrame:
     about = flat.attrs.pop(_ABOUT, None)
     if about is None:
         raise DataError(f"{os.fspath(path)!r} wasn't written by save_frame: read it with pandas.read_parquet.")
-    made: dict[str, Any] = {}
-    for name, dtype in about["columns"].items():
-        values: Any = flat[name]
+    columns: list[Any] = []
+    for place, (_, dtype) in enumerate(about["columns"]):
+        values: Any = flat.iloc[:, place]
         if dtype == "object":
             missing = values.isna()
-            read = json.loads if name in about["nested"] else str
+            read = json.loads if place in about["as_json"] else str
             kept = [None if gone else read(value) for value, gone in zip(values, missing, strict=True)]
             values = pd.Series(kept, dtype="object")
-        made[name] = values.astype(dtype).reset_index(drop=True)
-    return pd.DataFrame(made, columns=list(about["columns"]))
+        columns.append(values.astype(dtype).reset_index(drop=True))
+    return _named(columns, about)
 
 
-def _write_lines(frame: pd.DataFrame, about: dict[str, Any], path: Path) -> None:
-    columns: list[Iterator[Any]] = [_plain_values(frame[name]) for name in frame.columns]
+def _named(columns: list[Any], about: dict[str, Any]) -> pd.DataFrame:
+    """Return columns as a frame under their names, of which several may be the same."""
+    frame = pd.DataFrame(dict(enumerate(columns)))
+    frame.columns = pd.Index([name for name, _ in about["columns"]], dtype=frame.columns.dtype if not columns else None)
+    return frame
+
+
+def _unlike(names: Any) -> Iterator[str]:
+    """Give names of columns, each once: Parquet has no two of the same."""
+    taken: set[str] = set()
+    for name in names:
+        number, unlike = 1, name
+        while unlike in taken:
+            number += 1
+            unlike = f"{name} ({number})"
+        taken.add(unlike)
+        yield unlike
+
+
+def _write_lines(columns: list[Any], about: dict[str, Any], path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.write(f"{json.dumps(about, ensure_ascii=False)}\n")
-        for row in zip(*columns, strict=True):
+        for row in zip(*map(_plain_values, columns), strict=True):
             file.write(f"{json.dumps(row, ensure_ascii=False)}\n")
 
 
@@ -118,13 +140,13 @@ def _read_lines(path: Path) -> pd.DataFrame:
         for line in file:
             for values, value in zip(lists, json.loads(line), strict=True):
                 values.append(value)
-    made: dict[str, Any] = {}
-    for (name, dtype), values in zip(about["columns"].items(), lists, strict=True):
+    columns: list[Any] = []
+    for (_, dtype), values in zip(about["columns"], lists, strict=True):
         if dtype.startswith("datetime"):
-            made[name] = pd.to_datetime(pd.Series(values, dtype="Int64"), unit="ns", utc=True).astype(dtype)
+            columns.append(pd.to_datetime(pd.Series(values, dtype="Int64"), unit="ns", utc=True).astype(dtype))
         else:
-            made[name] = column(values, dtype)
-    return pd.DataFrame(made, columns=list(about["columns"]))
+            columns.append(column(values, dtype))
+    return _named(columns, about)
 
 
 def _plain_values(values: Any) -> Iterator[Any]:
@@ -139,8 +161,8 @@ def _plain_values(values: Any) -> Iterator[Any]:
             yield value.item() if hasattr(value, "item") else plain(value)
 
 
-def _is_nested(values: Any) -> bool:
-    return values.dtype == object and any(isinstance(value, (dict, list)) for value in values)
+def _is_text(values: Any) -> bool:
+    return all(type(value) is str or value is None for value in values)
 
 
 def _json(value: Any) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
+import decimal
 import json
 from pathlib import Path
 from typing import Any
@@ -91,6 +93,32 @@ def test_frames_go_out_and_in_without_loss(name: str, suffix: str, kept: Any, tm
         frame = ALL[name](kept, **filters)
         frames.save_frame(frame, tmp_path / f"frame.{suffix}")
         pd.testing.assert_frame_equal(frames.load_frame(tmp_path / f"frame.{suffix}"), frame)
+
+
+HOSTILE: list[Any] = [
+    *(float("nan"), float("inf"), -0.0, 2**70, 10**400, True, "", "nan", "None", "\x00", "\u2028", b"\xff\x00"),
+    *(dt.date(2026, 1, 2), dt.datetime(1, 1, 1), dt.timedelta(days=-1), decimal.Decimal("1.10"), (1, (2,)), {3, 4}),
+    *({}, [], {"": {}}, {"a": None, "b": [None, [None]]}, {"a.b": 1, "a": {"b": 2}}, {1: 2, "1": 3}, {"$adk_nb": 1}),
+    "x" * 10_000_000,
+]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
+def test_values_that_files_have_no_form_for_survive(suffix: str, tmp_path: Path) -> None:
+    """A column in which each value is of another kind comes back value by value, and so do columns of one name."""
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow")
+    events = [Event(invocation_id="e", output=freeze(one), state={"k": freeze(one)}) for one in HOSTILE]
+    path = tmp_path / f"frame.{suffix}"
+    whole = frames.events_frame(events, expand="output")
+    twice = pd.DataFrame([[1, "x"], [2, None]], columns=["same", "same"])
+    for frame in (whole, frames.events_frame(events, expand="state"), frames.state_frame(events), twice):
+        frames.save_frame(frame, path)
+        found = frames.load_frame(path)
+        pd.testing.assert_frame_equal(found, frame)
+        for place in range(frame.shape[1]):
+            kinds = [[type(value) for value in one.iloc[:, place]] for one in (found, frame)]
+            assert kinds[0] == kinds[1]
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
