@@ -53,6 +53,16 @@ def without(intervals: Sequence[Interval], holes: Sequence[Interval]) -> list[In
     return left
 
 
+def within(intervals: Sequence[Interval], bounds: Sequence[Interval]) -> list[Interval]:
+    """Return what of merged intervals lies within merged bounds.
+
+    Example:
+        >>> within([(0, 3), (5, 9)], [(2, 6)])
+        [(2, 3), (5, 6)]
+    """
+    return without(intervals, without(intervals, bounds))
+
+
 def waits_of(run: NodeRun, now: float) -> list[Interval]:
     """Return when a node run itself waited for a person; an open question lasts until `now`."""
     return merge((q.asked_at, q.answered_at if q.answered_at is not None else now) for q in run.questions)

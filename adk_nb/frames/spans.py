@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from adk_nb.events.record import NodeRun, Status
-from adk_nb.frames.intervals import Interval, merge, waits_of, without
+from adk_nb.frames.intervals import Interval, merge, waits_of, within, without
 
 WORK, PERSON, RETRY, STOPPED, FRAMEWORK = "work", "person", "retry", "stopped", "framework"
 KINDS = (WORK, PERSON, RETRY, STOPPED, FRAMEWORK)
@@ -81,20 +81,94 @@ def spans_of(runs: Sequence[NodeRun], now: float, seen: float | None = None) -> 
         >>> [tuple(stretch) for stretch in spans_of([run], 9.0)["e", "a@1"].stretches]
         [('work', 0.0, 1.0), ('retry', 1.0, 3.0), ('work', 3.0, 4.0)]
     """
-    known = now if seen is None else seen
-    children: dict[Key, list[Key]] = {}
-    for run in runs:
-        children.setdefault((run.invocation_id, run.parent), []).append(key_of(run))
-    parts: dict[Key, _Parts] = {}
-    for run in sorted(runs, key=lambda one: -one.path.count("/")):
-        below = [parts[child] for child in children.get(key_of(run), ()) if child in parts]
-        parts[key_of(run)] = _parts(run, below, now, known)
-    return {key_of(run): Span(run, list(_stretches(parts[key_of(run)]))) for run in runs}
+    return Spans(runs).all(now, seen)
+
+
+class Spans:
+    """The times of node runs as their records come in, in any order and again whenever one changes.
+
+    Taking a record in costs the same however many there are; what is asked for is worked out anew only where something
+    below it has changed or is open.
+
+    Example:
+        >>> spans = Spans()
+        >>> spans.put(NodeRun("a@1", "a", "1", "", "e", Status.RUNNING, started_at=1.0))
+        >>> spans.of(("e", "a@1"), now=3.0).total
+        2.0
+        >>> spans.put(NodeRun("a@1", "a", "1", "", "e", Status.COMPLETED, started_at=1.0, ended_at=2.0))
+        >>> spans.of(("e", "a@1"), now=9.0).total
+        1.0
+    """
+
+    def __init__(self, runs: Iterable[NodeRun] = ()) -> None:
+        self._runs: dict[Key, NodeRun] = {}
+        self._below: dict[Key, dict[Key, None]] = {}
+        self._settled: dict[Key, _Parts] = {}
+        """Parts that time doesn't change any more; then nothing below is open either."""
+        for run in runs:
+            self.put(run)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._runs
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._runs)
+
+    def put(self, run: NodeRun) -> None:
+        """Take a record in, in place of an earlier form of it."""
+        key, above = key_of(run), (run.invocation_id, run.parent)
+        self._below.setdefault(above, {})[key] = None
+        self._runs[key] = run
+        self._settled.pop(key, None)
+        while self._settled.pop(above, None) is not None:
+            above = above[0], self._runs[above].parent
+
+    def of(self, key: Key, now: float, seen: float | None = None) -> Span:
+        """Return the time of one run; `now` and `seen` as in `spans_of`.
+
+        Raises:
+            KeyError: there is no record of it.
+        """
+        return self._span(key, now, now if seen is None else seen, {})
+
+    def all(self, now: float, seen: float | None = None) -> dict[Key, Span]:
+        """Return the time of each run, in the order in which they first came."""
+        found: dict[Key, _Parts] = {}
+        return {key: self._span(key, now, now if seen is None else seen, found) for key in self._runs}
+
+    def _span(self, key: Key, now: float, known: float, found: dict[Key, _Parts]) -> Span:
+        return Span(self._runs[key], list(_stretches(self._parts(key, now, known, found))))
+
+    def _parts(self, key: Key, now: float, known: float, found: dict[Key, _Parts]) -> _Parts:
+        """Return the parts of one run, of those below it first; `found` holds what was worked out for this moment."""
+        left = [key]
+        while left:
+            at = left[-1]
+            below = self._below.get(at, ())
+            missing = [child for child in below if child not in found and child not in self._settled]
+            if at in found or at in self._settled:
+                left.pop()
+            elif missing:
+                left += missing
+            else:
+                left.pop()
+                run = self._runs[at]
+                parts = _parts(run, [self._settled.get(child) or found[child] for child in below], now, known)
+                is_settled = _has_ended(run) and all(child in self._settled for child in below)
+                (self._settled if is_settled else found)[at] = parts
+        return self._settled.get(key) or found[key]
+
+
+def _has_ended(run: NodeRun) -> bool:
+    is_told = all(question.is_answered and question.answered_at is not None for question in run.questions)
+    return run.status not in _OPEN and run.ended_at is not None and is_told
 
 
 def _parts(run: NodeRun, below: list[_Parts], now: float, known: float) -> _Parts:
     tries = _tries(run, known)
-    person = merge([*waits_of(run, now), *(one for child in below for one in child.person)])
+    whole = _whole(run, tries, now, known)
+    # What was waited for beyond the run's end, the try after a stop or an answer after a crash, nobody waited for here.
+    person = merge([*within(waits_of(run, now), whole), *(one for child in below for one in child.person)])
     own: list[Interval] = []
     if run.kind not in _HOLDS_ONLY or not below:
         busy_below = merge(one for child in below for one in child.whole)
@@ -108,10 +182,11 @@ def _parts(run: NodeRun, below: list[_Parts], now: float, known: float) -> _Part
         if one.ended_at is not None and one.retry_at is not None
     ]
     waiting = merge([*person, *retry])
+    retry = within(merge(retry), whole)
     # A gap in which an answer or a try's time was waited for: what is left of it is what going on took.
     gaps = [gap for gap in _between(tries) if without([gap], waiting) == [gap]]
     return _Parts(
-        whole=_whole(run, tries, now, known),
+        whole=whole,
         work=merge([*own, *(one for child in below for one in child.work)]),
         person=person,
         retry=merge([*retry, *(one for child in below for one in child.retry)]),
