@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import html
+import json
 import re
+import zlib
 from pathlib import Path
 
 _STATIC = Path(__file__).parent / "static"
@@ -39,6 +42,38 @@ def script(*names: str) -> str:
     text = re.sub(r"^\s*/\*.*?\*/\s*$", "", "\n".join(parts), flags=re.DOTALL | re.MULTILINE)
     lines = (line.strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
+
+
+def packed(text: str) -> str:
+    """Return a text as one that is safe anywhere in a page and a third as long: compressed, in base64."""
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "replace"), 6)).decode("ascii")
+
+
+def script_element(name: str, call: str) -> str:
+    """Return an HTML element that runs a module of the front end and then a call of what it exports.
+
+    The module is packed, as every output of a notebook carries it. It runs as a module of its own, as the text would.
+    """
+    return f'<script type="module">{_UNPACK % (_packed_script(name), _quoted(call))}</script>'
+
+
+@functools.cache
+def _packed_script(name: str) -> str:
+    return packed(script(name))
+
+
+_UNPACK = """const bytes = Uint8Array.from(atob("%s"), (c) => c.charCodeAt(0));
+const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+const element = document.createElement("script");
+element.type = "module";
+element.textContent = (await new Response(stream).text()) + "\\n" + %s;
+document.head.append(element);
+element.remove();"""
+
+
+def _quoted(code: str) -> str:
+    # `</script>` and `<!--` would end or open something inside a script element, whatever they stand in.
+    return json.dumps(code).replace("<", "\\u003c")
 
 
 @functools.cache

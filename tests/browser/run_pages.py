@@ -16,7 +16,7 @@ from adk_nb.notebook.view.run_page import STYLES
 STUB = """
 globalThis.sent = [];
 globalThis.model = {
-  values: { _key: "k", drafts: {}, ...globalThis.given },
+  values: { _key: "k", ...globalThis.given },
   heard: {},
   get(name) { return this.values[name]; },
   set(name, value) { this.values[name] = value; },
@@ -53,11 +53,14 @@ def saved_page(chromium: BrowserContext, whole: str, *, errors: list[str] | None
     return opened
 
 
-def live_page(chromium: BrowserContext, snapshot: dict[str, Any], graph: str = "") -> Page:
-    """Open a live view of a snapshot, linked with a stub of the kernel."""
+def live_page(
+    chromium: BrowserContext, snapshot: dict[str, Any], graph: str = "", drafts: dict[str, Any] | None = None
+) -> Page:
+    """Open a live view of a snapshot, linked with a stub of the kernel that has kept these drafts."""
     opened = chromium.new_page()
     opened.set_content(html_page("live", f"<style>{style_sheet(*STYLES)}</style><div id='place'></div>"))
-    opened.evaluate("given => { globalThis.given = given; }", {"base": snapshot, "now": 0.0, "graph": graph})
+    values = {"base": snapshot, "now": 0.0, "graph": graph, "drafts": drafts or {}}
+    opened.evaluate("given => { globalThis.given = given; }", values)
     opened.add_script_tag(type="module", content=f"{script('run/main')}\n{STUB}")
     opened.locator(".adknb-run-bar").wait_for()
     return opened

@@ -16,7 +16,7 @@ from adk_nb.events import RequestInput
 from adk_nb.notebook import settings
 from adk_nb.notebook.running.run import Run
 from adk_nb.notebook.running.starts import run
-from adk_nb.notebook.view.forms import collect, fields_of
+from adk_nb.notebook.view.forms import answer_in, form_of
 from adk_nb.workflow import JoinNode, Workflow
 
 Event: Any = events.Event  # its shortcuts (message=, route=, …) are unknown to a type checker
@@ -225,8 +225,8 @@ def test_named_place_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
 def test_choices_that_read_alike_are_told_apart() -> None:
     """A person sees whether a choice is the number 1 or the text "1", and gets what was picked, type included."""
     values = [1, "1", True, "Yes", 1.0]
-    fields = fields_of({"enum": values})
-    assert [choice["label"] for choice in fields[0]["choices"]] == ["1", '"1"', "true", '"Yes"', "1.0"]
+    question = {"schema": {"enum": values}, "form": form_of({"enum": values})}
+    assert [choice["label"] for choice in question["form"]["field"]["choices"]] == ["1", '"1"', "true", '"Yes"', "1.0"]
     for index, value in enumerate(values):
-        answer, errors = collect(fields, {"": {"state": "value", "text": str(index)}})
+        answer, errors = answer_in(question, {"state": "value", "text": str(index)}, None)
         assert (type(answer), answer, errors) == (type(value), value, {})

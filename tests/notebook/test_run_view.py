@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 
 from adk_nb import events
 from adk_nb.events import RequestInput
-from adk_nb.notebook.assets import script
+from adk_nb.notebook.assets import script_element
 from adk_nb.notebook.running.run import Run
 from adk_nb.notebook.running.starts import run
 from adk_nb.notebook.view import run_view
@@ -133,14 +133,24 @@ def test_form_answers_reach_the_run_and_errors_come_back(page: Page) -> None:
     async def main() -> None:
         made = await shown(run(FLOW, "x", sessions="memory"))
         key = question_key(page)
-        page.say(kind="answer", key=key, values={"/limit": {"state": "value", "text": "900"}}, json=None)
+        page.say(
+            kind="answer",
+            key=key,
+            entry={"state": "value", "fields": {"limit": {"state": "value", "text": "900"}}},
+            json=None,
+        )
         await made
         assert page.sent("errors") == [{"kind": "errors", "key": key, "errors": {"/limit": "must be at most 612"}}]
-        page.say(kind="answer", key=key, values={}, json='{"limit": "x')
+        page.say(kind="answer", key=key, entry=None, json='{"limit": "x')
         await made
         assert "isn't JSON" in page.sent("errors")[-1]["errors"][""]
         assert made.status == "waiting"
-        page.say(kind="answer", key=key, values={"/limit": {"state": "value", "text": "600"}}, json=None)
+        page.say(
+            kind="answer",
+            key=key,
+            entry={"state": "value", "fields": {"limit": {"state": "value", "text": "600"}}},
+            json=None,
+        )
         await made
         assert (made.status, made.output) == ("completed", {"paid": 600})
 
@@ -154,7 +164,7 @@ def test_answered_question_takes_no_second_answer(page: Page) -> None:
         made = await shown(run(ask_again(), "x", sessions="memory"))
         key = question_key(page)
         await made.respond("first")
-        page.say(kind="answer", key=key, values={"": {"state": "value", "text": "second"}}, json=None)
+        page.say(kind="answer", key=key, entry={"state": "value", "text": "second"}, json=None)
         await made
         assert page.sent("errors")[-1]["errors"] == {"": "This question isn't open any more."}
         assert made.outputs("one") == ["first"]
@@ -327,8 +337,8 @@ def test_saved_output_stays_small() -> None:
 
     async def main() -> None:
         made = await run(FLOW, "x", sessions="memory", answers={"q": {"limit": 5}})
-        assert len(made.to_html()) < 150_000
-        assert len(script("run/main")) < 90_000
+        assert len(made.to_html()) < 90_000
+        assert len(script_element("run/main", "")) < 45_000
 
     drive(main)
 

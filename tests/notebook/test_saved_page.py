@@ -20,7 +20,7 @@ from adk_nb.notebook.running.starts import run
 from adk_nb.notebook.view.event_details import DETAIL_LIMIT, details_of
 from adk_nb.notebook.view.event_rows import EventRows
 from adk_nb.notebook.view.fold import RunFold
-from adk_nb.notebook.view.run_page import PACKED_LIMIT, packed, with_details
+from adk_nb.notebook.view.run_page import PACKED_LIMIT, packed_snapshot, with_details
 from adk_nb.workflow import RetryConfig, Workflow, node
 
 Event: Any = events.Event
@@ -29,7 +29,7 @@ KEY = "sk-" + "abcdefghijklmnopqrstuvwx"
 
 def inside(page: str) -> dict[str, Any]:
     """The snapshot inside a page."""
-    text = re.findall(r'mountCopies\("\w+", "\w+", "([\w+/=]+)"', page)[0]
+    text = re.findall(r'mountCopies\(\\"\w+\\", \\"\w+\\", \\"([\w+/=]+)\\"', page)[0]
     found: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(text)))
     return found
 
@@ -119,7 +119,7 @@ def test_details_give_way_to_the_limit() -> None:
         body = "".join(noise.choices("abcdefghijklmnopqrstuvwxyz0123456789", k=4_000))
         fold.event(Event(author="a", message=body, timestamp=float(number)))
     whole = with_details(fold.snapshot(), fold.rows)
-    assert len(packed(whole)) <= PACKED_LIMIT
+    assert len(packed_snapshot(whole)) <= PACKED_LIMIT
     assert len(whole["rows"]) == 200
     assert 200 in whole["details"]
     assert 1 not in whole["details"]

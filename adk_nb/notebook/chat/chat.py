@@ -178,9 +178,9 @@ class Chat:
             except ConfigurationError as error:
                 self._shown().tell_errors("", {"": str(error)})
         elif kind == "answer":
-            self._take_answer(str(content.get("key")), content.get("values") or {}, content.get("json"))
+            self._take_answer(str(content.get("key")), content.get("entry"), content.get("json"))
 
-    def _take_answer(self, key: str, values: Mapping[str, Mapping[str, str]], json_text: str | None) -> None:
+    def _take_answer(self, key: str, entry: Any, json_text: str | None) -> None:
         # Forms are a matter of notebooks, which have loaded them by now.
         from adk_nb.notebook.view.forms import answer_in
 
@@ -189,7 +189,7 @@ class Chat:
         if question is None or question["answered"] is not None:
             view.tell_errors(key, {"": "This question isn't open any more."})
             return
-        answer, errors = answer_in(question, values, json_text)
+        answer, errors = answer_in(question, entry, json_text)
         if errors:
             view.tell_errors(key, errors)
             return

@@ -9,7 +9,7 @@ import uuid
 from typing import Any
 
 from adk_nb.frames.plain import one_line, readable
-from adk_nb.notebook.assets import script, style_sheet
+from adk_nb.notebook.assets import script_element, style_sheet
 from adk_nb.notebook.view.run_page import RUN_STYLES
 
 STYLES = ("theme", *RUN_STYLES, "chat")
@@ -27,16 +27,14 @@ def chat_fragment(key: str, snapshot: dict[str, Any], theme: str = "") -> str:
         theme: `light` or `dark`; empty follows the page.
     """
     data = readable(json.dumps(snapshot, ensure_ascii=False, separators=(",", ":")))
-    # `</script>` and `<!--` would end or open something inside a script element, whatever they stand in.
-    safe = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-    styles = json.dumps(style_sheet(*STYLES)).replace("<", "\\u003c")
+    styles = json.dumps(style_sheet(*STYLES))
     copy = uuid.uuid4().hex[:8]
     forced = f' data-adknb-theme="{html.escape(theme)}"' if theme else ""
     said = "".join(_still(item) for item in snapshot["items"])
     return (
         f'<div class="adknb adknb-run adknb-chat" data-adknb-chat="{key}" data-adknb-copy="{copy}"{forced}>'
         f"<p><b>{_e(snapshot['header']['name'])}</b></p>{said}</div>"
-        f'<script type="module">{script("run/chat_main")}\nmountChats("{key}", "{copy}", {safe}, {styles});</script>'
+        + script_element("run/chat_main", f'mountChats("{key}", "{copy}", JSON.parse({json.dumps(data)}), {styles});')
     )
 
 

@@ -183,7 +183,7 @@ class RunFold:
                 self.money = None if cost is None or self.money is None else self.money + cost
         if kind == "question":
             for asked in questions_in(event):
-                self._ask(path, at, asked)
+                self.asks(path, at, asked)
         for interrupt_id, answer in answers.items():
             self._close(self._questions.open_key(interrupt_id), answer, at)
         # What a record has told already is not read from events.
@@ -438,14 +438,15 @@ class RunFold:
 
     def _take_questions(self, run: NodeRun, seen: SeenRun) -> None:
         for question in run.questions[len(seen.questions) :]:
-            seen.questions.append(self._ask(run.path, question.asked_at, question))
+            seen.questions.append(self.asks(run.path, question.asked_at, question))
         for index in range(seen.answered, len(run.questions)):
             question = run.questions[index]
             if question.is_answered:
                 self._close(seen.questions[index], question.answer, question.answered_at or question.asked_at)
                 seen.answered += seen.answered == index
 
-    def _ask(self, path: str, at: float, asked: Question | Asked) -> str:
+    def asks(self, path: str, at: float, asked: Question | Asked) -> str:
+        """A node run asks a person something; return the question's key."""
         known = len(self._questions)
         node = self._place(path)
         key = self._questions.ask(path, node, at, asked)

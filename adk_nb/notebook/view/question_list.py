@@ -11,7 +11,7 @@ from adk_nb.events.record import Question
 from adk_nb.events.tool_confirmation import CONFIRMATION_SCHEMA
 from adk_nb.frames.plain import plain
 from adk_nb.notebook.drawing.fitting import shorten
-from adk_nb.notebook.view.forms import fields_of
+from adk_nb.notebook.view.forms import form_of
 from adk_nb.notebook.view.shown_values import TEXT_LIMIT, for_page
 
 
@@ -72,7 +72,7 @@ class QuestionList:
                 "payload": for_page(asked.payload),
                 "approval": _approval(asked),
                 "schema": asked.response_schema,
-                "fields": fields_of(asked.response_schema),
+                "form": form_of(asked.response_schema),
                 "asked": at,
                 "answered": None,
                 "answer": None,

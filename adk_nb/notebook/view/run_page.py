@@ -13,13 +13,12 @@ import json
 import re
 import time
 import uuid
-import zlib
 from dataclasses import replace
 from typing import Any
 
 from adk_nb.frames.notes import sentence
 from adk_nb.frames.plain import glance, one_line, readable
-from adk_nb.notebook.assets import script, style_sheet
+from adk_nb.notebook.assets import packed, script_element, style_sheet
 from adk_nb.notebook.drawing.graph_text import graph_text
 from adk_nb.notebook.drawing.graph_view import RunMarks, draw_graph
 from adk_nb.notebook.drawing.layout import LayoutError
@@ -98,15 +97,13 @@ def fragment(key: str, snapshot: Snapshot, description: GraphDescription | None,
     return (
         f'<div class="adknb adknb-run" data-adknb-run="{key}" data-adknb-copy="{copy}"{forced}>'
         f"{_static(snapshot, description)}</div>"
-        f'<script type="module">{script("run/main")}\nmountCopies("{key}", "{copy}", "{packed(shown)}");'
-        "</script>"
+        + script_element("run/main", f'mountCopies("{key}", "{copy}", "{packed_snapshot(shown)}");')
     )
 
 
-def packed(snapshot: Snapshot) -> str:
-    """Return a snapshot as text that is safe anywhere in a page: JSON, compressed, in base64."""
-    data = readable(json.dumps(snapshot, ensure_ascii=False, separators=(",", ":")))
-    return base64.b64encode(zlib.compress(data.encode("utf-8", "replace"), 6)).decode("ascii")
+def packed_snapshot(snapshot: Snapshot) -> str:
+    """Return a snapshot as text that is safe anywhere in a page."""
+    return packed(readable(json.dumps(snapshot, ensure_ascii=False, separators=(",", ":"))))
 
 
 def with_details(snapshot: Snapshot, rows: EventRows) -> Snapshot:
@@ -114,7 +111,7 @@ def with_details(snapshot: Snapshot, rows: EventRows) -> Snapshot:
 
     Rows whose texts are too much for it by themselves are left out, the oldest first.
     """
-    while len(packed(snapshot)) > PACKED_LIMIT and len(snapshot["rows"]) > STATIC_ROWS:
+    while len(packed_snapshot(snapshot)) > PACKED_LIMIT and len(snapshot["rows"]) > STATIC_ROWS:
         snapshot = {**snapshot, "rows": snapshot["rows"][len(snapshot["rows"]) // 4 :]}
     room = DETAILS_ROOM
     while True:
@@ -127,7 +124,7 @@ def with_details(snapshot: Snapshot, rows: EventRows) -> Snapshot:
                 break
             details |= found
         whole = {**snapshot, "details": details}
-        if not details or len(packed(whole)) <= PACKED_LIMIT:
+        if not details or len(packed_snapshot(whole)) <= PACKED_LIMIT:
             return whole
         room //= 2
 

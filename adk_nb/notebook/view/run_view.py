@@ -263,15 +263,15 @@ class RunView:
         elif kind == "stop":
             self._work.cancel()
         elif kind == "answer":
-            self._take_answer(str(content.get("key")), content.get("values") or {}, content.get("json"))
+            self._take_answer(str(content.get("key")), content.get("entry"), content.get("json"))
 
-    def _take_answer(self, key: str, values: Mapping[str, Mapping[str, str]], json_text: str | None) -> None:
+    def _take_answer(self, key: str, entry: Any, json_text: str | None) -> None:
         """Check the answer in a form and hand it on; what is wrong with it goes back to the form, by field."""
         question = self.fold.question(key)
         if question is None or question["answered"] is not None:
             self._tell_errors(key, {"": "This question isn't open any more."})
             return
-        answer, errors = answer_in(question, values, json_text)
+        answer, errors = answer_in(question, entry, json_text)
         if errors:
             self._tell_errors(key, errors)
             return

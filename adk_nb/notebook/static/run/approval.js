@@ -75,7 +75,7 @@ export class ApprovalForm {
     }
     this.setBusy(isConfirmed ? this.approve : this.reject);
     const json = `{"confirmed":${isConfirmed}${payload && `,"payload":${payload}`}}`;
-    this.port.send({ kind: "answer", key: this.question.key, values: {}, json });
+    this.port.send({ kind: "answer", key: this.question.key, entry: null, json });
   }
 
   get isBusy() {
