@@ -1,4 +1,4 @@
-"""What the documents show runs: the README's Python blocks here, docstring examples as doctests of their modules."""
+"""What the documents show runs: their Python blocks here, docstring examples as doctests of their modules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 import make
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-DOCUMENTS = sorted(ROOT.glob("*.md"))
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 EXAMPLE = re.compile(r"^\s*Examples?:\s*$", re.MULTILINE)
 
