@@ -402,5 +402,9 @@ def to_content(message: Any, role: str = "user") -> types.Content:
 
 def content_text(content: types.Content | None) -> str:
     """Return the text of a content without thoughts, `""` when there is none."""
-    parts = content.parts if content else None
-    return "".join(part.text for part in parts or () if part.text and not part.thought)
+    parts = content.parts if content is not None else None
+    if not parts:
+        return ""
+    if len(parts) == 1:
+        return "" if parts[0].thought else parts[0].text or ""
+    return "".join(part.text for part in parts if part.text and not part.thought)

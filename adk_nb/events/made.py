@@ -15,6 +15,9 @@ put_fields, put_names, _put_extra, _put_private = (
 )
 
 
+_new: Any = object.__new__
+
+
 def made(kind: type[M], fields: dict[str, Any], names: set[str], extra: Any = None, private: Any = None) -> M:
     """Return a model with these very fields; `names` are those that count as set.
 
@@ -24,7 +27,7 @@ def made(kind: type[M], fields: dict[str, Any], names: set[str], extra: Any = No
         >>> made(Point, {"x": 1}, {"x"})
         Point(x=1)
     """
-    model = object.__new__(kind)
+    model: M = _new(kind)
     put_fields(model, fields)
     put_names(model, names)
     _put_extra(model, extra)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 
 
@@ -26,6 +27,7 @@ def parent_path(path: str) -> str:
     return path.rpartition("/")[0]
 
 
+@functools.lru_cache(4_096)
 def last_segment(path: str) -> tuple[str, str]:
     """Return the node name and run id at the end of a path, empty strings where it has none.
 

@@ -115,6 +115,18 @@ def _node_info(data: dict[str, Any]) -> NodeInfo:
     return _model(NodeInfo, data, fields)
 
 
+def _content(data: dict[str, Any]) -> types.Content:
+    fields = _defaults(types.Content).copy()
+    if len(data) == 2 and type(data.get("parts")) is list and type(data.get("role")) is str:
+        fields["parts"], fields["role"] = _parts(data["parts"]), data["role"]
+        return made(types.Content, fields, {"parts", "role"})
+    return _model(types.Content, data, fields)
+
+
+def _parts(data: list[Any]) -> list[types.Part]:
+    return [_part(one) for one in data]
+
+
 def _part(data: dict[str, Any]) -> types.Part:
     fields = _defaults(types.Part).copy()
     if len(data) == 1 and type(data.get("text")) is str:
@@ -200,7 +212,7 @@ _TAKEN: Mapping[type[BaseModel], Mapping[str, tuple[type, ...]]] = {
 }
 """Fields that are known, with the types of values that are taken as they are."""
 _READ: Mapping[tuple[type[BaseModel], str, type], Read] = {
-    (Event, "content", dict): _plainly(types.Content),
+    (Event, "content", dict): _content,
     (Event, "actions", dict): _actions,
     (Event, "node_info", dict): _node_info,
     (Event, "long_running_tool_ids", list): lambda data: set(_texts(data)),
@@ -209,7 +221,7 @@ _READ: Mapping[tuple[type[BaseModel], str, type], Read] = {
     (EventActions, "artifact_delta", dict): _counts,
     (EventActions, "route", list): _labels,
     (NodeInfo, "output_for", list): _texts,
-    (types.Content, "parts", list): lambda data: [_part(one) for one in data],
+    (types.Content, "parts", list): _parts,
     (types.Part, "function_call", dict): _plainly(types.FunctionCall),
     (types.Part, "function_response", dict): _plainly(types.FunctionResponse),
 }

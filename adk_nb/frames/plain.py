@@ -10,11 +10,15 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from adk_nb.events.read_only import ReadOnlyDict, ReadOnlyList
+
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z")
 _BREAKS = re.compile(r"\s+")
 _DEEPEST = 60
 _as_json = json.JSONEncoder(ensure_ascii=False).encode
-_LONGEST = 10**4000
+_as_strict_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_SPELT_OTHERWISE = ('"true": ', '"false": ', '"null": ')
+_LONGEST = 10**4300
 """Python writes no larger numbers out."""
 
 
@@ -88,8 +92,23 @@ def text_of(value: Any) -> str | None:
         return None
     if type(value) is str:
         return value if value.isascii() else readable(value)
+    if type(value) is dict or type(value) is list or type(value) is ReadOnlyDict or type(value) is ReadOnlyList:
+        text = _json_of(value)
+        if text is not None:
+            return text
     found = plain(value)
     return found if isinstance(found, str) else _as_json(found)
+
+
+def _json_of(value: Any) -> str | None:
+    """Return the JSON text of what holds JSON values only, much faster than through `plain`; `None` for all else."""
+    try:
+        text = _as_strict_json(value)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    # Half characters, deep nesting, and keys that JSON spells otherwise than Python are left to `plain`.
+    is_simple = text.isascii() and text.count("[") + text.count("{") < _DEEPEST
+    return text if is_simple and not any(key in text for key in _SPELT_OTHERWISE) else None
 
 
 def glance(value: Any, limit: int = 160) -> str:

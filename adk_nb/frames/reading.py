@@ -108,9 +108,13 @@ def kind_of(event: Event) -> str:
     parts = event.content.parts if event.content else None
     if not parts:
         return "state" if event.actions.state_delta or event.actions.agent_state else "note"
-    if any(part.function_response for part in parts):
-        return "answer" if event.author == "user" else "reply"
-    return "call" if any(part.function_call for part in parts) else "message"
+    found = "message"
+    for part in parts:
+        if part.function_response:
+            return "answer" if event.author == "user" else "reply"
+        if part.function_call:
+            found = "call"
+    return found
 
 
 def what_of(event: Event, kind: str, limit: int = 160) -> tuple[str, bool]:

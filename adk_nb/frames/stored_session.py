@@ -111,9 +111,10 @@ class StoredSession:
 
     def events(self, wanted: Where | None = None) -> Iterator[Event]:
         """Give the events that are wanted."""
-        for event in self.read_events():
-            if wanted is None or wanted.wants(event.invocation_id, event.timestamp):
-                yield event
+        found = iter(self.read_events())
+        if wanted is None or wanted.is_open:
+            return found
+        return (event for event in found if wanted.wants(event.invocation_id, event.timestamp))
 
     def records(self, wanted: Where | None = None) -> list[NodeRun]:
         """Return the node runs that are wanted, in the order of their creation."""

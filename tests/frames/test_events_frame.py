@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 import io
+import json
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from google.genai import types
+from hypothesis import given
+from hypothesis import strategies as st
 
 from adk_nb.errors import ConfigurationError
 from adk_nb.events import Event
 from adk_nb.events.request_input import answer_content
 from adk_nb.frames import events_frame
 from adk_nb.frames.events import COLUMNS
+from adk_nb.frames.plain import plain, text_of
+
+VALUES = st.recursive(
+    st.sampled_from([None, True, False, 10**4299, 10**4299 * 9, float("nan"), -0.0, b"x", "\ud800", "é", (1, 2), {3}])
+    | st.integers()
+    | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from([True, False, None, 1, 1.5, "a", "true", "\ud800"]), inner, max_size=3)
+        | st.sampled_from([61, 70]).flatmap(lambda depth: inner.map(lambda value: nested(value, depth)))
+    ),
+    max_leaves=6,
+)
+
+
+def nested(value: Any, depth: int) -> Any:
+    """Return a value in so many lists."""
+    for _ in range(depth):
+        value = [value]
+    return value
 
 
 def test_every_output_is_text_or_nothing() -> None:
@@ -103,3 +126,12 @@ def test_seconds_start_with_each_invocation() -> None:
     frame: Any = events_frame([Event(invocation_id=name, timestamp=when) for name, when in at])
     assert frame["seconds"].tolist() == [0.0, 2.5, 0.0, 0.5]
     assert frame["time"].dtype.kind == "M"
+
+
+@given(VALUES)
+def test_the_text_of_a_value_is_that_of_its_plain_form(value: Any) -> None:
+    """However a cell's text is made, it is the JSON of the value's plain form: keys, half characters, depth and all."""
+    found = plain(value)
+    assert text_of(value) == (
+        None if value is None else found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    )
