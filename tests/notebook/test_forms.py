@@ -271,6 +271,25 @@ def test_what_is_wrong_inside_is_told_at_its_place() -> None:
     assert alone(Card | Cash, {"state": "value", "variant": 7})[1] == {"": "needs a shape to be chosen"}
 
 
+def test_everything_wrong_is_told_at_once() -> None:
+    """What can't be read and what the schema refuses are told together, each once, at their places."""
+    schema = schema_of(Decision)
+    fields = {"limit": text("900"), "count": text("x"), "tags": {"state": "value", "items": [text("a"), {}]}}
+    fields["decision"] = {"state": "value", "json": '"Maybe"'}
+    _, errors = answer_in({"form": form_of(schema), "schema": schema}, {"state": "value", "fields": fields}, None)
+    assert errors == {
+        "/limit": "must be at most 612",
+        "/count": "must be a whole number",
+        "/tags/1": "needs a value",
+        "/decision": "must be one of 'Approve', 'Reject'",
+        "/due": "needs a value",
+        "/address/street": "needs a value",
+        "/pay": "needs a value",
+        "/place/0": "needs a value",
+        "/place/1": "needs a value",
+    }
+
+
 def test_problems_name_their_place() -> None:
     """What the schema refuses is said with the place it belongs to, in our own words."""
     answer = {"decision": "Maybe", "limit": 900, "due": "31.1.", "address": {"number": "x"}, "tags": [1], "note": 5}

@@ -236,7 +236,7 @@ def _read_dict(field: Field, entry: Entry, key: str, defs: Defs, errors: Errors)
 def _read_list(field: Field, entry: Entry, key: str, defs: Defs, errors: Errors) -> list[Any]:
     items = entry.get("items") or []
     found = [_read(_place(field, at), one, pointer(key, str(at)), defs, errors) for at, one in enumerate(items)]
-    return [one for one in found if one is not _ABSENT]
+    return [None if one is _ABSENT else one for one in found]  # one that can't be read keeps its place
 
 
 def _read_union(field: Field, entry: Entry, key: str, defs: Defs, errors: Errors) -> Any:

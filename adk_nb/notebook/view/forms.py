@@ -56,4 +56,13 @@ def answer_in(question: Mapping[str, Any], entry: Entry | None, json_text: str |
             answer, errors = read_json(json_text), {}
         except ValueError as error:
             return None, {"": str(error)}
-    return answer, errors or problems(question["schema"], answer)
+    # What the schema says about places that can't be read, or about what holds them, would be said twice.
+    more = problems(question["schema"], answer)
+    told = [f"{key}/" for key in errors]
+    more = {key: text for key, text in more.items() if not any(_is_near(f"{key}/", one) for one in told)}
+    return answer, errors | more
+
+
+def _is_near(key: str, other: str) -> bool:
+    """One place holds the other one."""
+    return key.startswith(other) or other.startswith(key)
