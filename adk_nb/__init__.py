@@ -42,6 +42,7 @@ _HOMES = {
     "chat": "adk_nb.notebook.chat.chat",
     "compare": "adk_nb.notebook.running.stored_runs",
     "configure": "adk_nb.notebook.settings",
+    "load_ipython_extension": "adk_nb.notebook.magics",
     "open_run": "adk_nb.notebook.running.open_run",
     "record": "adk_nb.models.tapes",
     "replay": "adk_nb.models.tapes",

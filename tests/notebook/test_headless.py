@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import papermill
 import pytest
 from nbclient import NotebookClient
 
@@ -63,3 +64,40 @@ def test_run_sync_in_a_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert [output.output_type for output in done.cells[1].outputs] == ["display_data", "stream"]
     assert done.cells[1].outputs[1].text == "8\n"
     assert "result: 8" in done.cells[1].outputs[0].data["text/plain"]
+
+
+def test_papermill_gives_answers_as_parameters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A papermill run ends at an open question instead of hanging, and answers it when the answer is a parameter."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    parameters = nbformat.v4.new_code_cell("answers = None", metadata={"tags": ["parameters"]})
+    run = nbformat.v4.new_code_cell("made = await adk.run(flow, 'x', answers=answers)\nprint(made.status, made.output)")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(SETUP), parameters, run])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, tmp_path / "in.ipynb")
+    said = []
+    for given in ({}, {"answers": {"limit": 21}}):
+        done = papermill.execute_notebook(
+            str(tmp_path / "in.ipynb"), str(tmp_path / "out.ipynb"), given, cwd=str(tmp_path), progress_bar=False
+        )
+        said += [output.text for output in done.cells[-1].outputs if output.output_type == "stream"]
+    assert said == ["waiting None\n", "completed 42\n"]
+    assert len(nbformat.read(tmp_path / "out.ipynb", as_version=4).cells[-1].outputs) == 2
+
+
+def test_a_later_notebook_answers_what_was_left_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question that a scheduled notebook left open is listed, opened and answered in another one, by magic too."""
+    executed(tmp_path, monkeypatch, SETUP, "made = await adk.run(flow, 'x', session='nightly')")
+    done = executed(
+        tmp_path,
+        monkeypatch,
+        SETUP + "%load_ext adk_nb",
+        "open_ones = %adk runs --status waiting\nprint(open_ones['session'].tolist(), open_ones['root'].tolist())",
+        "made = %adk open nightly flow\nawait made.respond(4)\nprint(made.status, made.output)",
+        "%adk open nightly",
+        "try:\n    %adk open nightly nothing\nexcept Exception as error:\n    print(error)",
+    )
+    assert done.cells[1].outputs[0].text == "['nightly'] ['flow']\n"
+    assert done.cells[2].outputs[-1].text == "completed 8\n"
+    assert [set(output.data) for output in done.cells[3].outputs] == [{"text/plain", "text/html"}]
+    assert "this notebook has no variable of that name" in done.cells[4].outputs[0].text
