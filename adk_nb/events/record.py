@@ -72,6 +72,15 @@ class Attempt(NamedTuple):
     """When the next try was planned, `None` for the last one."""
 
 
+class Printed(NamedTuple):
+    """A line that a node run printed."""
+
+    at: float
+    text: str
+    is_error: bool = False
+    """It went to `sys.stderr`."""
+
+
 @dataclass(slots=True)
 class NodeRun:
     """One execution of one node. Times are seconds since the epoch; values are snapshots.
@@ -125,6 +134,8 @@ class NodeRun:
     """Name of the limit that stopped it."""
     is_cut_short: bool = False
     """A branch at or below this run ended where it should not; `notes` say where and why."""
+    printed: tuple[Printed, ...] = ()
+    """What it printed while it was watched in a notebook, line by line."""
     has_escalated: bool = False
     """It, or a run below it, wanted the agents around to end, up to the nearest loop."""
 
@@ -279,6 +290,8 @@ def run_from_dict(data: dict[str, Any]) -> NodeRun:
             fields[name] = tuple(fields[name])
     if "attempts" in fields:
         fields["attempts"] = tuple([Attempt(*attempt) for attempt in fields["attempts"]])
+    if "printed" in fields:
+        fields["printed"] = tuple([Printed(*line) for line in fields["printed"]])
     if "questions" in fields:
         fields["questions"] = tuple([_question_from_dict(question) for question in fields["questions"]])
     return NodeRun(**fields)

@@ -103,6 +103,7 @@ def _run_serializer() -> SchemaSerializer:
     text, number = core_schema.str_schema(), core_schema.float_schema()
     maybe_text, maybe_number = core_schema.nullable_schema(text), core_schema.nullable_schema(number)
     attempt = core_schema.tuple_schema([number, maybe_number, maybe_text, maybe_text, maybe_number])
+    printed = core_schema.tuple_schema([number, text, core_schema.bool_schema()])
     kinds: dict[Any, core_schema.CoreSchema] = {
         "str": text,
         "str | None": maybe_text,
@@ -110,6 +111,7 @@ def _run_serializer() -> SchemaSerializer:
         "float | None": maybe_number,
         "tuple[str, ...]": core_schema.tuple_schema([text], variadic_item_index=0),
         "tuple[Attempt, ...]": core_schema.tuple_schema([attempt], variadic_item_index=0),
+        "tuple[Printed, ...]": core_schema.tuple_schema([printed], variadic_item_index=0),
     }
     described = []
     for field in dataclasses.fields(NodeRun):

@@ -29,6 +29,7 @@ from adk_nb.workflow.listening import Listening
 from adk_nb.workflow.nodes import BaseNode
 from adk_nb.workflow.place import Place
 from adk_nb.workflow.ports import RunLog
+from adk_nb.workflow.prints import keeper
 from adk_nb.workflow.publish import Review, enrich, enrich_reviewed, is_empty
 from adk_nb.workflow.retry import next_delay_s
 from adk_nb.workflow.run_state import GraphState
@@ -85,6 +86,8 @@ class Engine:
         """Open records that no graph has taken up yet, by the path of what they are below."""
         self._unstored: list[NodeRun] = []
         self.stopping = Stopping()
+        self._prints = keeper()
+        self._try = self._body if self._prints is None else self._printing
 
     async def run_root(self, root: BaseNode, run: NodeRun, *, is_fresh: bool) -> None:
         """Execute the root run to its end.
@@ -158,7 +161,7 @@ class Engine:
             try:
                 if self.checkpoints is not None and tries == 1:
                     await self.checkpoints.started(execution)
-                last = await (self._body if node.timeout is None else self._timed)(execution, tries)
+                last = await (self._try if node.timeout is None else self._timed)(execution, tries)
                 break
             except BaseException as error:  # noqa: BLE001  # whatever user code raises: retried and reported there
                 if not await self._try_again(execution, tries, error):
@@ -212,16 +215,22 @@ class Engine:
         return await self._end(execution, None)
 
     async def _timed(self, execution: Execution, number: int) -> Event | None:
-        """Do what `_body` does, within the time that the node has for one try."""
+        """Do what `_try` does, within the time that the node has for one try."""
         node = execution.node
         assert node.timeout is not None  # else nothing is timed
         try:
             async with asyncio.timeout(node.timeout) as limit:
-                return await self._body(execution, number)
+                return await self._try(execution, number)
         except Exception as error:  # a node that fails while it is stopped by its timeout has timed out
             if limit.expired():
                 raise NodeTimeoutError(node.name, node.timeout) from error
             raise
+
+    async def _printing(self, execution: Execution, number: int) -> Event | None:
+        """Do what `_body` does, and keep what is printed meanwhile with the record."""
+        assert self._prints is not None  # else nothing is kept
+        with self._prints.kept_for(execution.run, self.tell):
+            return await self._body(execution, number)
 
     async def _body(self, execution: Execution, number: int) -> Event | None:
         """Run the body once; return the event that is to be stored with the end of the run."""

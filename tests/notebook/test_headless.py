@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-import papermill
+import papermill  # type: ignore[import-untyped]
 import pytest
 from nbclient import NotebookClient
 

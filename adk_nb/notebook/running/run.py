@@ -202,6 +202,12 @@ class Run:
         return total_usage(self.history.events)
 
     @property
+    def printed(self) -> str:
+        """What its nodes printed in a notebook, line by line in the order of time; at most 200 lines of a node run."""
+        lines = [line for record in self.history.records.values() for line in record.printed]
+        return "".join(f"{line.text}\n" for line in sorted(lines, key=lambda line: line.at))
+
+    @property
     def state(self) -> dict[str, Any]:
         """A copy of the session's state as this run knows it."""
         return copy.deepcopy(self.history.state)

@@ -24,6 +24,7 @@ from adk_nb.models.use import use_model
 from adk_nb.notebook import settings
 from adk_nb.notebook.running.beside import services_beside
 from adk_nb.notebook.running.presets import Presets
+from adk_nb.notebook.running.printing import prints_kept
 from adk_nb.notebook.running.run_history import RunHistory
 from adk_nb.runners import Runner
 from adk_nb.runners.records import with_records
@@ -284,7 +285,8 @@ class RunWork:
         self._show_settled()
 
     async def _live(self, turn: Turn | None) -> None:
-        with use_model(self._model) if self._model is not None else contextlib.nullcontext():
+        model = contextlib.nullcontext() if self._model is None else use_model(self._model)
+        with model, prints_kept(lambda: self.view is not None):
             while turn is not None:
                 await self._take(turn)
                 turn = await self._next_turn()

@@ -22,6 +22,7 @@ from adk_nb.frames.plain import plain
 from adk_nb.frames.reading import Usage, answers_in, kind_of, label_of, usage_of
 from adk_nb.notebook.drawing.fitting import shorten
 from adk_nb.notebook.view.event_rows import ROWS_KEPT, EventRows, Row
+from adk_nb.notebook.view.log_lines import Line, LogLines
 from adk_nb.notebook.view.node_tally import ACTIVE, NodeTally, SeenRun
 from adk_nb.notebook.view.question_list import QuestionList
 from adk_nb.notebook.view.shown_values import TEXT_LIMIT, result_of
@@ -86,6 +87,7 @@ class RunFold:
         self._taken: dict[tuple[str, str], None] = {}
         self.rows = EventRows()
         self._spans = SpanList()
+        self._log = LogLines()
         self._start_state: Any = {}
         self._questions = QuestionList()
         self._result: dict[str, Any] | None = None
@@ -101,6 +103,7 @@ class RunFold:
         self._new_edges: list[tuple[str, str]] = []
         self._new_rows: dict[int, Row] = {}
         self._new_spans: dict[str, None] = {}
+        self._new_lines: list[Line] = []
         self._new_questions: dict[str, None] = {}
         self._notes_changed = False
 
@@ -218,6 +221,8 @@ class RunFold:
         self._set_status(seen, run.status.value)
         if self._spans.put(run, seen.node, seen.sources):
             self._new_spans[run.path] = None
+        if run.printed:
+            self._new_lines += self._log.take(run.path, seen.node, run.printed)
         if len(run.notes) > seen.notes:
             for note in run.notes[seen.notes :]:
                 self._notes.add(run.path, run.name, note)
@@ -245,6 +250,7 @@ class RunFold:
             "rows": list(self.rows.newest(rows)),
             "row_count": self.rows.count,
             "spans": list(self._spans.to_json(self._spans)),
+            "log": self._log.to_json(),
             "start_state": self._start_state,
             "questions": self._questions.to_json(self._questions),
             "result": self._result,
@@ -276,6 +282,8 @@ class RunFold:
             changes["row_count"] = self.rows.count
         if self._new_spans:
             changes["spans"] = list(self._spans.to_json(self._new_spans))
+        if self._new_lines:
+            changes["log"] = self._new_lines
         if self._new_questions:
             changes["questions"] = self._questions.to_json(self._new_questions)
         if self._outcome_changed:

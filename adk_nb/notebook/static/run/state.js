@@ -23,6 +23,7 @@ export class RunState {
     for (const [number, row] of older) if (number < first) this.rows.set(number, row);
     this.rowCount = snapshot.row_count ?? this.rows.size;
     this.spans = new Map((snapshot.spans ?? []).map((span) => [span[0], span]));
+    this.log = new Map((snapshot.log ?? []).map((line) => [line[0], line]));
     this.startState = snapshot.start_state ?? {};
     this.takeDetails(snapshot.details ?? {});
     this.questions = new Map(snapshot.questions.map((question) => [question.key, question]));
@@ -39,6 +40,7 @@ export class RunState {
     for (const [path, node] of Object.entries(changes.nodes ?? {})) this.nodes.set(path, node);
     for (const edge of changes.edges ?? []) this.edges.add(JSON.stringify(edge));
     for (const span of changes.spans ?? []) this.spans.set(span[0], span);
+    for (const line of changes.log ?? []) this.log.set(line[0], line);
     this.rowCount = changes.row_count ?? this.rowCount;
     for (const row of changes.rows ?? []) {
       this.rows.set(row[0], row);

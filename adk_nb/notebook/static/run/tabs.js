@@ -35,7 +35,10 @@ export class Tabs {
       const wanted = step ? index + step : { Home: 0, End: this.panels.length - 1 }[event.key];
       if (wanted === undefined) return;
       event.preventDefault();
-      const next = (wanted + this.panels.length) % this.panels.length;
+      const count = this.panels.length;
+      let next = (wanted + count) % count;
+      // A tab without anything to show is hidden: the next one that isn't is meant.
+      while (this.buttons[next].hidden) next = (next + (step ?? -1) + count) % count;
       this.choose(next);
       this.buttons[next].focus();
     });

@@ -4,6 +4,7 @@ import { Calls } from "./calls.js";
 import { html, keepKeys } from "./elements.js";
 import { GraphPane, parseSvg } from "./graph.js";
 import { Header } from "./header.js";
+import { Log } from "./log.js";
 import { Messages } from "./messages.js";
 import { stateAt } from "./past.js";
 import { Scrubber } from "./scrubber.js";
@@ -39,7 +40,8 @@ export class RunView {
     this.stateTab = new StateTab();
     this.messages = new Messages();
     this.calls = new Calls();
-    this.panels = [this.table, this.timeline, this.stateTab, this.messages, this.calls];
+    this.log = new Log(pick);
+    this.panels = [this.table, this.timeline, this.stateTab, this.messages, this.calls, this.log];
     this.tabs = new Tabs(this.panels, () => this.drawPanel());
     this.notes = html("div", "adknb-run-warnings");
     this.main = html("div", "adknb-run-main", this.graph.element, this.side.element);
@@ -101,11 +103,12 @@ export class RunView {
   /** Draw the tab in front; the others are drawn when they come to the front. */
   drawPanel(rows) {
     const { state } = this;
-    const names = ["Events", "Timeline", "State", "Messages", "Calls"];
+    const names = ["Events", "Timeline", "State", "Messages", "Calls", "Log"];
     const changed = this.stateTab.steps(state).length;
-    const numbers = [state.header.events, 0, changed, 0, state.header.model_calls];
+    const numbers = [state.header.events, 0, changed, 0, state.header.model_calls, state.log.size];
     this.tabs.call(names.map((name, index) => (numbers[index] ? `${name} ${numbers[index].toLocaleString("en")}` : name)));
     this.tabs.buttons[4].hidden = !state.header.model_calls;
+    this.tabs.buttons[5].hidden = !state.log.size;
     this.tabs.panel.draw(state, this.port, this.tabs.panel === this.table ? rows : this.now());
   }
 
