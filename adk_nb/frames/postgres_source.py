@@ -70,12 +70,12 @@ def sessions_in(make_engine: Callable[[], AsyncEngine], wanted: Where) -> Iterat
         reader = _Reader(loop, make_engine())
         try:
             tables = reader.tables()
-            for row in reader.rows(tables.sessions, {}):
+            for row in list(reader.rows(tables.sessions, {})):
                 times = _epoch(row[4]), _epoch(row[5])
                 if wanted.wants_session(row[0], row[1], row[2], times[1]):
                     yield _session(reader, tables, row, times)
         finally:
-            loop.run(reader.engine.dispose())
+            reader.close()
 
 
 def _session(reader: _Reader, tables: _Tables, row: Any, times: tuple[float, float]) -> StoredSession:
@@ -111,6 +111,7 @@ class _Reader:
         self._loop = loop
         self.engine = engine
         self._reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        self._reading_from: dict[int, Any] = {}
 
     def rows(self, statement: str, values: dict[str, Any]) -> Iterator[Any]:
         """Give the rows of a query, a page at a time, as they were when the first was read."""
@@ -123,8 +124,9 @@ class _Reader:
                     yield page
 
         left = pages()
+        self._reading_from[id(left)] = left
         try:
-            while (page := self._loop.run(anext(left, None))) is not None:
+            while (page := self._loop.run(_next(left))) is not None:
                 yield from page
         except (exc.SQLAlchemyError, OSError) as error:
             cause = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
@@ -134,7 +136,14 @@ class _Reader:
                 f"address is right and that its user may read the tables."
             ) from error
         finally:
-            self._loop.run(_closed(left))
+            if self._reading_from.pop(id(left), None) is not None:
+                self._loop.run(_closed(left))
+
+    def close(self) -> None:
+        """End what is still read from and the connections; who goes on reading gets nothing more."""
+        while self._reading_from:
+            self._loop.run(_closed(self._reading_from.popitem()[1]))
+        self._loop.run(self.engine.dispose())
 
     def tables(self) -> _Tables:
         """Return how this database is read.
@@ -154,6 +163,10 @@ class _Reader:
                 f"google-adk and give that."
             )
         raise SessionStoreError(f"{place!r} holds no sessions: give the address of a session service's database.")
+
+
+async def _next(pages: Any) -> Any:
+    return await anext(pages, None)
 
 
 async def _closed(pages: Any) -> None:

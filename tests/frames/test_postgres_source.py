@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import subprocess
 from collections.abc import Callable
@@ -122,6 +123,26 @@ def test_our_own_database_gives_the_frames_of_the_other_stores(postgres_server: 
         for frame in (events_frame, nodes_frame):
             assert comparable(frame(source)).equals(comparable(frame(ours)))
             assert comparable(frame(source, user="bo")).equals(comparable(frame(ours, user="bo")))
+
+
+def test_who_stops_reading_leaves_nothing_open(postgres_server: Path, postgres_url: str) -> None:
+    """A page asked for and the rest left: the connection is given back, and nothing is said of it later."""
+    theirs = DatabaseSessionService(postgres_url)
+
+    async def write() -> None:
+        await fill(theirs, Runner, shop(Workflow, RequestInput))
+        await theirs.close()
+
+    asyncio.run(write())
+    left: Any = pages(postgres_url, rows=1)
+    assert len(next(left)) == 1
+    left.close()
+    del left
+    gc.collect()
+    user = postgres_url.partition("//")[2].partition("@")[0]
+    count = f"SELECT count(*) FROM pg_stat_activity WHERE usename = '{user}' AND state LIKE 'idle%'"
+    # The server needs a moment to see that a connection is gone.
+    assert any(told_by_psql(postgres_server, "//tester@", count).strip() == "0" for _ in range(100))
 
 
 def test_a_database_without_sessions_is_told_in_a_sentence(postgres_url: str) -> None:
