@@ -126,14 +126,46 @@ def test_loops_and_children_outside_the_picture(page: Page) -> None:
 
 def test_nested_workflows_collapse(page: Page) -> None:
     """What is inside nodes goes away and comes back, with the states and without taking its runs for strangers."""
-    page.get_by_role("button", name="Collapse what is inside nodes").click()
+    page.get_by_role("button", name="collapse all").click()
     expect(page.locator('svg [data-path="inner/draft"]')).to_have_count(0)
     assert [status(page, path) for path in ("inner", "ask")] == ["completed"] * 2
     expect(page.locator(".adknb-run-strayline")).to_have_count(1)
     page.get_by_role("slider", name="Step of the run").press("Home")
     assert status(page, "ask") == "pending"
-    page.get_by_role("button", name="Open what is inside nodes").click()
+    page.get_by_role("button", name="open all").click()
     assert status(page, "inner/draft") == "pending"
+
+
+def test_nested_workflows_open_one_by_one(chromium: BrowserContext) -> None:
+    """Each node with a graph inside opens and folds by itself, by its sign and by keyboard, and keeps its state."""
+
+    async def nested() -> Run:
+        def step(node_input: Any) -> int:
+            return 1
+
+        deep = Workflow(name="deep", edges=[("START", step)])
+        left = Workflow(name="left", edges=[("START", step, deep)])
+        right = Workflow(name="right", edges=[("START", step)])
+        return await run(Workflow(name="w", edges=[("START", left, right)]), "x", sessions="memory", view=False)
+
+    page = saved_page(chromium, away(nested()).to_html())
+
+    def shown() -> list[str]:
+        paths = ("left", "left/step", "left/deep", "left/deep/step", "right", "right/step")
+        return [path for path in paths if page.locator(f'svg [data-path="{path}"]').count()]
+
+    assert len(shown()) == 6
+    page.locator('[data-path="left/deep"] > .adknb-fold').click()
+    assert shown() == ["left", "left/step", "left/deep", "right", "right/step"]
+    node = page.locator('[data-path="right"]')
+    node.focus()
+    page.keyboard.press("-")
+    assert shown() == ["left", "left/step", "left/deep", "right"]
+    expect(node).to_have_attribute("aria-expanded", "false")
+    expect(node).to_be_focused()
+    assert status(page, "right") == "completed"
+    page.locator('[data-path="left/deep"] > .adknb-fold').click()
+    assert shown() == ["left", "left/step", "left/deep", "left/deep/step", "right"]
 
 
 def test_state_differs_between_any_two_steps(page: Page) -> None:

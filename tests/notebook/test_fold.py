@@ -11,7 +11,7 @@ from adk_nb import events
 from adk_nb.events import Attempt, NodeRun, Question, Status
 from adk_nb.events.request_input import answer_content
 from adk_nb.notebook.view.event_rows import ROWS_KEPT
-from adk_nb.notebook.view.fold import RunFold, fold_history
+from adk_nb.notebook.view.fold import RunFold
 from adk_nb.notebook.view.shown_values import result_of
 from adk_nb.workflow.description import EdgeDescription, GraphDescription, NodeDescription
 
@@ -36,6 +36,18 @@ GRAPH = GraphDescription(
     ),
 )
 USAGE = types.GenerateContentResponseUsageMetadata(prompt_token_count=400, candidates_token_count=12)
+
+
+def fold_history(
+    events: list[Any], runs: Any = (), description: GraphDescription | None = None, **names: Any
+) -> RunFold:
+    """The fold of what a store kept of a run."""
+    fold = RunFold(description, **names)
+    for run in runs:
+        fold.run(run)
+    for event in events:
+        fold.event(event)
+    return fold
 
 
 def asked(path: str, interrupt_id: str, at: float, message: str = "ok?") -> Any:
@@ -124,6 +136,8 @@ def test_records_and_events_give_the_view() -> None:
         "first_event": 100.0,
         "events": 6,
         "open": 0,
+        "taken_up": None,
+        "progress": None,
     }
     assert shown["nodes"]["classifier"]["detail"] == "2.0 s · 412 tok"
     assert {path: node["status"] for path, node in shown["nodes"].items()} == dict.fromkeys(
@@ -269,6 +283,7 @@ def test_loop_and_concurrent_runs_of_one_node() -> None:
         "tokens": 0,
         "failures": 0,
         "since": 1.0,
+        "ended": None,
         "detail": "2× · running",
     }
     second.end_attempt(3.0)
@@ -324,3 +339,44 @@ def test_results_are_kept_as_far_as_a_page_can_show() -> None:
     assert result_of(message) == {"kind": "text", "value": "Hi Ada", "is_cut": False}
     assert result_of([1, 2])["kind"] == "json"
     assert result_of(list(range(100_000)))["is_cut"]
+
+
+def test_a_node_between_two_tries_says_so() -> None:
+    """A node that waits to try again looks neither at work nor failed, and says when it goes on."""
+    fold = RunFold()
+    fold.run(record("w@1/a@1", Status.RUNNING, attempts=(Attempt(1.0, 2.0, "ValueError", "no", 7.0),)))
+    node = fold.snapshot()["nodes"]["a"]
+    assert (node["status"], node["since"], node["detail"]) == ("retrying", 7.0, "tries again · 1 failed")
+    tries = (Attempt(1.0, 2.0, "ValueError", "no", 7.0), Attempt(7.0))
+    fold.run(record("w@1/a@1", Status.RUNNING, attempts=tries))
+    node = fold.snapshot()["nodes"]["a"]
+    assert (node["status"], node["since"]) == ("running", 7.0)
+
+
+def test_where_a_branch_ended_is_marked() -> None:
+    """A node whose route no edge took and a join that never fired are dead ends; while the run lives, it gathers on."""
+    fold = RunFold()
+    fold.begin(1.0)
+    fold.run(record("w@1/a@1", Status.COMPLETED, is_cut_short=True))
+    fold.run(record("w@1/j@1", Status.GATHERING, kind="join"))
+    nodes = fold.snapshot()["nodes"]
+    assert (nodes["a"]["status"], nodes["a"]["detail"], nodes["j"]["status"]) == ("incomplete", "dead end", "gathering")
+    fold.settle("incomplete", at=2.0)
+    changes = fold.take_changes()
+    assert changes is not None
+    node = changes["nodes"]["j"]
+    assert (node["status"], node["detail"]) == ("incomplete", "never fired")
+
+
+def test_progress_is_told_where_the_work_is_known() -> None:
+    """A parallel worker tells how many of its items are done; each counts once, however often it is told."""
+    fold = RunFold()
+    fold.begin(1.0)
+    assert fold.snapshot()["header"]["progress"] is None
+    fold.run(record("w@1/p@1", Status.RUNNING, kind="parallel", input=[1, 2, 3]))
+    for status in (Status.RUNNING, Status.COMPLETED, Status.COMPLETED):
+        fold.run(record("w@1/p@1/x@1", status))
+    assert fold.snapshot()["header"]["progress"] == [1, 3]
+    assert fold.snapshot()["nodes"]["p"]["detail"] == "1 of 3"
+    fold.run(record("w@1/p@1", Status.COMPLETED, kind="parallel", input=[1, 2, 3]))
+    assert fold.snapshot()["header"]["progress"] is None

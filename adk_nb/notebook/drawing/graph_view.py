@@ -27,7 +27,18 @@ from adk_nb.notebook.drawing.graph_text import kind_word, route_label, shown_nam
 from adk_nb.notebook.drawing.layout import Arrow, Placement, Point, Route, Sketch, lay_out
 from adk_nb.workflow.description import EdgeDescription, GraphDescription, NodeDescription
 
-STATES = ("pending", "running", "waiting", "completed", "failed", "cancelled", "incomplete", "gathering", "stopped")
+STATES = (
+    "pending",
+    "running",
+    "retrying",
+    "waiting",
+    "completed",
+    "failed",
+    "cancelled",
+    "incomplete",
+    "gathering",
+    "stopped",
+)
 """What a node of a run can show."""
 
 _NAME_PX, _DETAIL_PX, _ROUTE_PX = 13.0, 11.0, 11.0
@@ -431,7 +442,7 @@ def _key(text: str) -> str:
 
 def _least_width(width: float) -> float:
     """Below this width a drawing is scrolled instead of shrunk: its text would be too small to read."""
-    return min(width, max(240.0, 0.72 * width))
+    return min(width, max(240.0, 0.68 * width))
 
 
 def _count(number: int, what: str) -> str:

@@ -109,13 +109,17 @@ class RunHistory:
         self._root: NodeRun | None = None
         self._warned: list[str] = []
         self._settled_at = 0.0
+        self._read_at: float | None = None
+        """When it was read from a store, `None` for a run that began here."""
+        self._taken_up_at: float | None = None
+        """Before this, a run that was read and has gone on was at work in another hand."""
         self._fold: RunFold | None = None
         self._folded = 0
         self._unfolded: dict[str, NodeRun] = {}
 
     def take_stored(self, events: list[Event], records: list[NodeRun], state: dict[str, Any]) -> None:
         """Take over what a store kept of a run that is at work no more."""
-        self.events, self.state = events, state
+        self.events, self.state, self._read_at = events, state, time.time()
         for record in records:
             self.put(record)
         self.conclude(is_cancelled=self._root is not None and self._root.status not in _ENDS)
@@ -125,8 +129,10 @@ class RunHistory:
     def begin(self) -> None:
         """A turn begins: the run is at work."""
         self.status, self.exception = "running", None
+        self._taken_up_at = self._read_at
         if self._fold is not None:
             self.catch_up()
+            self._fold.taken_up(self._taken_up_at)
             self._fold.begin(time.time())
 
     def add(self, event: Event) -> None:
@@ -302,6 +308,7 @@ class RunHistory:
                 session_id=self.session_id,
                 prices=settings.prices(),
             )
+            self._fold.taken_up(self._taken_up_at)
             self._unfolded = dict(self.records)
             for warning in self._warned:
                 self._fold.warn(warning)

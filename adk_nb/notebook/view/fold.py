@@ -8,7 +8,7 @@ their path below the root (`inner/a`), as in a drawn graph.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from adk_nb.events.apart import with_calls_apart
@@ -19,16 +19,17 @@ from adk_nb.events.questions import Asked, questions_in
 from adk_nb.events.record import NodeRun, Question
 from adk_nb.frames.notes import Notes
 from adk_nb.frames.plain import plain
-from adk_nb.frames.reading import Usage, answers_in, kind_of, label_of, usage_of
+from adk_nb.frames.reading import Usage, answers_in, kind_of, usage_of
 from adk_nb.notebook.drawing.fitting import shorten
+from adk_nb.notebook.view.edge_trail import EdgeTrail
 from adk_nb.notebook.view.event_rows import ROWS_KEPT, EventRows, Row
+from adk_nb.notebook.view.item_progress import ItemProgress
 from adk_nb.notebook.view.log_lines import Line, LogLines
 from adk_nb.notebook.view.node_tally import ACTIVE, NodeTally, SeenRun
 from adk_nb.notebook.view.question_list import QuestionList
 from adk_nb.notebook.view.shown_values import TEXT_LIMIT, result_of
 from adk_nb.notebook.view.spans import SpanList
-from adk_nb.workflow.description import EdgeDescription, GraphDescription
-from adk_nb.workflow.nodes import START_NAME
+from adk_nb.workflow.description import GraphDescription
 
 WARNINGS_SHOWN = 20
 
@@ -67,7 +68,6 @@ class RunFold:
         self.usage = Usage()
         self.events_seen = 0
         self._prices = prices
-        self._incoming = _edges_by_target(description)
         # A drawing of a single node shows the root itself, a drawing of a workflow only what is below it.
         self._above = 0 if description is not None and description.kind != "workflow" else 1
         self._header: dict[str, Any] = {
@@ -80,11 +80,11 @@ class RunFold:
             "since": None,
             "busy_s": 0.0,
             "waiting_s": 0.0,
+            "taken_up": None,
         }
         self._latest = 0.0
         self._seen: dict[str, SeenRun] = {}
         self._nodes: dict[str, NodeTally] = {}
-        self._taken: dict[tuple[str, str], None] = {}
         self.rows = EventRows()
         self._spans = SpanList()
         self._log = LogLines()
@@ -93,6 +93,8 @@ class RunFold:
         self._result: dict[str, Any] | None = None
         self._error: dict[str, Any] | None = None
         self._notes = Notes()
+        self._progress = ItemProgress(self._nodes)
+        self._edges = EdgeTrail(description, self._place, self._seen, self._nodes)
         self._forget_changes()
 
     def _forget_changes(self) -> None:
@@ -100,7 +102,6 @@ class RunFold:
         self._header_changed = False
         self._outcome_changed = False
         self._new_nodes: dict[str, None] = {}
-        self._new_edges: list[tuple[str, str]] = []
         self._new_rows: dict[int, Row] = {}
         self._new_spans: dict[str, None] = {}
         self._new_lines: list[Line] = []
@@ -111,6 +112,10 @@ class RunFold:
         """The run has its ids."""
         self._header |= {"run_id": run_id, "session_id": session_id}
         self._changed(header=True)
+
+    def taken_up(self, at: float | None) -> None:
+        """The run was read from a store at this time and goes on: what had ended by then is kept, not done again."""
+        self._header["taken_up"] = at
 
     def starts_with(self, state: Any) -> None:
         """The session's state before the run, as plain data."""
@@ -157,6 +162,11 @@ class RunFold:
         if error is not None:
             self._error = plain({**error, "message": shorten(error.get("message") or "", TEXT_LIMIT)})
         self._outcome_changed = True
+        if header["status"] not in ("running", "waiting"):
+            for path, node in self._nodes.items():
+                if node.active.get("gathering"):
+                    node.dead_end = "never fired"
+                    self._node_changed(path)
         self._latest = max(self._latest, moment)
         self._changed(header=True)
 
@@ -198,11 +208,15 @@ class RunFold:
         seen = self._seen.get(run.path)
         if seen is None:
             seen = self._meet(run.path)
-            self._take_edges(run, seen)
+            self._edges.follow(run, seen)
         seen.has_record = True
         if run.route is not None:
             seen.route = run.route
         node = self._nodes[seen.node]
+        worker = self._progress.take(run, seen)
+        if worker is not None:
+            self._node_changed(worker)
+            self._changed(header=True)
         seconds, failures = 0.0, 0
         for attempt in run.attempts:
             if attempt.ended_at is not None:
@@ -212,13 +226,19 @@ class RunFold:
         node.seconds += seconds - seen.seconds
         node.failures += failures - seen.failures
         seen.seconds, seen.failures = seconds, failures
+        status: str = run.status.value
         if run.attempts:
-            node.started = run.attempts[-1].started_at
+            last = run.attempts[-1]
+            node.started, node.retry_at = last.started_at, last.retry_at
+            if status == "running" and last.ended_at is not None and last.retry_at is not None:
+                status = "retrying"
+        node.ended = run.ended_at
         if run.error_type:
             node.error = run.error_type
         if run.questions:
             self._take_questions(run, seen)
-        self._set_status(seen, run.status.value)
+        self._set_status(seen, status)
+        node.dead_end = "dead end" if run.is_cut_short and run.is_finished else ""
         if self._spans.put(run, seen.node, seen.sources):
             self._new_spans[run.path] = None
         if run.printed:
@@ -246,7 +266,7 @@ class RunFold:
             "seq": self.seq,
             "header": self._header_json(),
             "nodes": {path: node.to_json() for path, node in self._nodes.items()},
-            "edges": [list(edge) for edge in self._taken],
+            "edges": self._edges.to_json(),
             "rows": list(self.rows.newest(rows)),
             "row_count": self.rows.count,
             "spans": list(self._spans.to_json(self._spans)),
@@ -274,8 +294,9 @@ class RunFold:
             changes["header"] = self._header_json()
         if self._new_nodes:
             changes["nodes"] = {path: self._nodes[path].to_json() for path in self._new_nodes}
-        if self._new_edges:
-            changes["edges"] = [list(edge) for edge in self._new_edges]
+        if self._edges.new:
+            changes["edges"] = self._edges.to_json(self._edges.new)
+            self._edges.forget()
         if self._new_rows:
             oldest = self.rows.count - rows
             changes["rows"] = [list(row) for number, row in self._new_rows.items() if number > oldest]
@@ -321,6 +342,7 @@ class RunFold:
             "first_event": self.rows.first_at,
             "events": self.events_seen,
             "open": self._questions.open_count,
+            "progress": self._progress.total(),
         }
 
     def _warnings_json(self) -> list[dict[str, str]]:
@@ -377,7 +399,7 @@ class RunFold:
         seen = self._seen.get(path)
         if seen is None:
             seen = self._meet(path)
-            self._guess_edge(path, node)
+            self._edges.guess(path, node)
         if event.actions.route is not None:
             seen.route = event.actions.route
         for claimed in event.node_info.output_for or ():
@@ -404,45 +426,10 @@ class RunFold:
         while above and above not in self._seen:
             self._see(above, self._place(above), "running", at)
             seen = self._meet(above)
-            self._guess_edge(above, seen.node)
+            self._edges.guess(above, seen.node)
             self._set_status(seen, "running")
             self._node_changed(seen.node)
             above = parent_path(above)
-
-    def _take_edges(self, run: NodeRun, seen: SeenRun) -> None:
-        target = seen.node
-        known = [self._seen.get(source) for source in run.sources]
-        sources = [
-            one.node if one is not None else self._place(source) for one, source in zip(known, run.sources, strict=True)
-        ]
-        if not sources and target in self._incoming:
-            # Nothing handed over to it: it is the first in its graph, or was started by the run that it is below.
-            above = self._place(parent_path(run.path))
-            first = [source for source, edge in self._incoming[target] if edge.source == START_NAME or source == above]
-            sources = first[:1]
-        seen.sources = tuple(sources)
-        for source in sources:
-            self._take_edge(source, target)
-
-    def _take_edge(self, source: str, target: str) -> None:
-        if (source, target) not in self._taken:
-            self._taken[source, target] = None
-            self._new_edges.append((source, target))
-            self._changed()
-
-    def _guess_edge(self, path: str, node: str) -> None:
-        """Without a record: the edges that lead here from what has run and whose label was given."""
-        for source, edge in self._incoming.get(node, ()):
-            if edge.source == START_NAME or source == self._place(parent_path(path)):
-                self._take_edge(source, node)
-                continue
-            runs = self._nodes.get(source)
-            if runs is None or not runs.runs:
-                continue
-            seen = self._seen.get(f"{parent_path(path)}/{edge.source}@{runs.runs}")
-            routes = [] if seen is None or seen.route is None else label_of(seen.route).split(", ")
-            if not edge.routes or edge.is_default or set(routes) & set(edge.routes):
-                self._take_edge(source, node)
 
     def _take_questions(self, run: NodeRun, seen: SeenRun) -> None:
         for question in run.questions[len(seen.questions) :]:
@@ -475,37 +462,3 @@ class RunFold:
         if seen is not None and not seen.has_record and seen.status == "waiting":
             self._set_status(seen, "completed")
             self._node_changed(seen.node)
-
-
-def fold_history(
-    events: Iterable[Event],
-    runs: Iterable[NodeRun] = (),
-    description: GraphDescription | None = None,
-    **names: Any,
-) -> RunFold:
-    """Return the fold of a run that is over or paused, from what a store kept of it.
-
-    Args:
-        events: Its events, in order.
-        runs: Its records, in the order of their creation; without any, node states are read from the events.
-        description: The graph that it ran; `None` draws nothing and knows no edges.
-        names: `name`, `run_id` and `session_id` for the header.
-    """
-    fold = RunFold(description, **names)
-    for run in runs:
-        fold.run(run)
-    for event in events:
-        fold.event(event)
-    return fold
-
-
-def _edges_by_target(description: GraphDescription | None) -> dict[str, list[tuple[str, EdgeDescription]]]:
-    """Return the edges by the path of the node they lead to, each with the path of the one they come from."""
-    found: dict[str, list[tuple[str, EdgeDescription]]] = {}
-    todo = [("", description)] if description is not None else []
-    while todo:
-        prefix, graph = todo.pop()
-        for edge in graph.edges:
-            found.setdefault(prefix + edge.target, []).append((prefix + edge.source, edge))
-        todo += [(f"{prefix}{node.name}/", node.inner) for node in graph.nodes if node.inner is not None]
-    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-ACTIVE = ("waiting", "running", "gathering", "pending")
+ACTIVE = ("waiting", "running", "retrying", "gathering", "pending")
 """Statuses of a run that still goes on, the one to show first first."""
 
 
@@ -24,6 +24,10 @@ class SeenRun:
     """Keys of the questions that its record holds, and how many of those, from the front, are known as answered."""
     answered: int = 0
     notes: int = 0
+    items: int = 0
+    """How many items a parallel worker has to do."""
+    is_done: bool = False
+    """It is an item of a parallel worker that is counted as done."""
     has_record: bool = False
 
 
@@ -40,9 +44,18 @@ class NodeTally:
     started: float | None = None
     asked: float | None = None
     error: str = ""
+    retry_at: float | None = None
+    """When it tries again."""
+    ended: float | None = None
+    dead_end: str = ""
+    """In two words why a branch of the run ended here."""
+    items: int = 0
+    items_done: int = 0
 
     def status(self) -> str:
         """The status to show: that of a run still going on, otherwise of the one that ended last."""
+        if self.dead_end:
+            return "incomplete"
         return next((status for status in ACTIVE if self.active.get(status)), self.last)
 
     def to_json(self) -> dict[str, Any]:
@@ -54,17 +67,28 @@ class NodeTally:
             "seconds": round(self.seconds, 6),
             "tokens": self.tokens,
             "failures": self.failures,
-            "since": self.asked if status == "waiting" else self.started if status == "running" else None,
+            "since": self._since(status),
+            "ended": self.ended,
             "detail": self._detail(status),
         }
 
+    def _since(self, status: str) -> float | None:
+        """The time that a view counts from, or, of a node that will try again, counts to."""
+        return {"waiting": self.asked, "running": self.started, "retrying": self.retry_at}.get(status)
+
     def _detail(self, status: str) -> str:
+        if self.dead_end:
+            return self.dead_end
+        if status == "retrying":
+            return f"tries again · {self.failures} failed"
         if status == "waiting":
             return "waiting" if self.asked is None else "asked"  # or a run inside it asks
         if status == "failed":
             return self.error or "failed"
         parts = [f"{self.runs}×"] if self.runs > 1 else []
-        if status in ("running", "gathering", "pending", "cancelled", "incomplete", "stopped"):
+        if status == "running" and self.items:
+            parts.append(f"{self.items_done:,} of {self.items:,}")
+        elif status in ("running", "gathering", "pending", "cancelled", "incomplete", "stopped"):
             parts.append(status)
         elif self.seconds:
             parts.append(duration(self.seconds))

@@ -13,7 +13,6 @@ import json
 import re
 import time
 import uuid
-from dataclasses import replace
 from typing import Any
 
 from adk_nb.frames.notes import sentence
@@ -23,6 +22,7 @@ from adk_nb.notebook.drawing.graph_text import graph_text
 from adk_nb.notebook.drawing.graph_view import RunMarks, draw_graph
 from adk_nb.notebook.drawing.layout import LayoutError
 from adk_nb.notebook.view.event_rows import EventRows
+from adk_nb.notebook.view.folded_pictures import folded_pictures
 from adk_nb.notebook.view.node_tally import duration
 from adk_nb.workflow.description import GraphDescription
 
@@ -61,20 +61,6 @@ def _marks(snapshot: Snapshot) -> RunMarks:
     )
 
 
-def closed_picture(description: GraphDescription, snapshot: Snapshot) -> str:
-    """Return the graph with what is inside its nodes left out, as SVG without its styles.
-
-    Empty where nothing is inside any node, or no program could lay it out.
-    """
-    if not any(node.inner is not None for node in description.nodes):
-        return ""
-    outer = replace(description, nodes=tuple(replace(node, inner=None) for node in description.nodes))
-    try:
-        return draw_graph(outer, _marks(snapshot), styled=False).svg
-    except LayoutError:
-        return ""
-
-
 def _detail(node: dict[str, Any]) -> str:
     if node["status"] == "waiting" and node["since"] is not None:
         return f"asked at {_clock(node['since'])}"
@@ -90,8 +76,8 @@ def fragment(key: str, snapshot: Snapshot, description: GraphDescription | None,
         description: The graph; `None` draws none.
         theme: `light` or `dark`; empty follows the page.
     """
-    closed = "" if description is None else closed_picture(description, snapshot)
-    shown = {**snapshot, "closed": closed, "styles": style_sheet(*STYLES)}
+    folded = {} if description is None else folded_pictures(description)
+    shown = {**snapshot, "folded": folded, "styles": style_sheet(*STYLES)}
     copy = uuid.uuid4().hex[:8]
     forced = f' data-adknb-theme="{html.escape(theme)}"' if theme else ""
     return (

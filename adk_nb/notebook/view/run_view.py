@@ -33,8 +33,9 @@ from adk_nb.notebook.assets import page, script, style_sheet
 from adk_nb.notebook.front_end import FrontEnd, cell_count, front_end
 from adk_nb.notebook.settings import theme
 from adk_nb.notebook.view.fold import RunFold
+from adk_nb.notebook.view.folded_pictures import folded_pictures
 from adk_nb.notebook.view.forms import answer_in
-from adk_nb.notebook.view.run_page import STYLES, as_text, closed_picture, fragment, picture, with_details
+from adk_nb.notebook.view.run_page import STYLES, as_text, fragment, picture, with_details
 
 if TYPE_CHECKING:
     from adk_nb.notebook.running.run_work import RunWork
@@ -190,7 +191,7 @@ class RunView:
         # A widget's state may be saved with the notebook.
         snapshot: dict[str, Any] = without_secrets(self.fold.snapshot(PAGE_ROWS))
         if self._front_end == "isolated":
-            snapshot["closed"] = closed_picture(self._history.description, snapshot)
+            snapshot["folded"] = folded_pictures(self._history.description)
         return snapshot
 
     def _open(self) -> None:

@@ -13,13 +13,15 @@ const OWN_TOOLS = /(^$|(^|\/)(transfer_to_agent|adk_\w+)$)/;
 
 export class GraphPane {
   /**
-   * @param {?SVGElement} svg @param {?SVGElement} closed the picture without what is inside its nodes
+   * @param {?SVGElement} svg @param {Object<string, string>} folded pictures by what is folded in them, a path a line
    * @param {string} outline what stands here without a picture
    */
-  constructor(svg, closed, pick, point, outline) {
+  constructor(svg, folded, pick, point, outline) {
     this.element = html("div", "adknb-run-graph");
     this.pick = pick;
     this.point = point;
+    /** Called when another picture needs another width. */
+    this.resized = () => {};
     this.more = html("div", "adknb-run-strays");
     this.moreKey = "";
     this.nodes = new Map();
@@ -32,29 +34,59 @@ export class GraphPane {
       if (outline) this.element.append(html("pre", "", outline));
       return;
     }
-    this.open = svg;
-    this.closed = closed;
+    this.pictures = new Map([["", svg], ...Object.entries(folded)]);
+    this.inner = [...new Set(Object.keys(folded).flatMap((key) => key.split("\n")))];
     this.drawnPaths = new Set([...svg.querySelectorAll("[data-path]")].map((one) => one.dataset.path));
     this.inView = "";
     this.fold = button("", "adknb-run-quiet adknb-run-small adknb-run-unfold", () => {
-      this.use(this.svg === this.open ? this.closed : this.open);
-      if (this.state) this.draw(...this.last);
+      this.show(this.folded.size ? [] : this.inner);
       this.fold.focus();
     });
-    this.fold.hidden = !closed;
-    this.use(closed && this.drawnPaths.size > NODES_OPEN ? closed : svg);
+    this.fold.hidden = !this.inner.length;
+    this.folded = new Set();
+    this.use(this.inner.length && this.drawnPaths.size > NODES_OPEN ? this.nearest(this.inner) : "");
     new ResizeObserver(() => {
       this.inView = "";
       if (this.state) this.follow();
     }).observe(this.element);
   }
 
-  /** Show this picture of the graph. */
-  use(svg) {
+  /** The key of the picture in which these are folded, or of the one that is most like it. */
+  nearest(paths, about = "") {
+    const wanted = new Set(paths.filter((path) => !paths.some((other) => path.startsWith(`${other}/`))));
+    let best = null;
+    for (const key of this.pictures.keys()) {
+      const held = new Set(key ? key.split("\n") : []);
+      if (about && held.has(about) !== wanted.has(about)) continue;
+      const distance = [...wanted].filter((one) => !held.has(one)).length + [...held].filter((one) => !wanted.has(one)).length;
+      if (best === null || distance < best[0]) best = [distance, key];
+    }
+    return best?.[1] ?? "";
+  }
+
+  /** Fold these, and open the others. @param {string} [about] the one that must be as wanted */
+  show(paths, about) {
+    this.use(this.nearest([...paths], about));
+    this.resized();
+    if (this.state) this.draw(...this.last);
+  }
+
+  /** Fold or open what is inside one node. */
+  turn(path) {
+    const folded = new Set(this.folded);
+    if (!folded.delete(path)) folded.add(path);
+    this.show(folded, path);
+    this.nodes.get(path)?.group.focus();
+  }
+
+  /** Show the picture under this key. */
+  use(key) {
+    if (typeof this.pictures.get(key) === "string") this.pictures.set(key, parseSvg(this.pictures.get(key)));
+    const svg = this.pictures.get(key);
+    this.folded = new Set(key ? key.split("\n") : []);
     this.svg = svg;
     this.leastWidth = parseFloat(svg.style.minWidth) || 0;
-    this.fold.textContent = svg === this.open ? "collapse" : "open";
-    this.fold.setAttribute("aria-label", svg === this.open ? "Collapse what is inside nodes" : "Open what is inside nodes");
+    this.fold.textContent = this.folded.size ? "open all" : "collapse all";
     this.element.replaceChildren(this.fold, svg, this.more);
     this.inView = "";
     this.nodes.clear();
@@ -77,6 +109,35 @@ export class GraphPane {
     svg.addEventListener("pointerover", (event) => this.point(event.target.closest("[data-path]")?.dataset.path ?? ""));
     svg.addEventListener("pointerleave", () => this.point(""));
     this.makeReachable(svg);
+    for (const path of this.inner) this.drawFold(path);
+  }
+
+  /** A sign at the corner of a node with a graph inside: − folds it, + opens it. */
+  drawFold(path) {
+    const { group, box } = this.nodes.get(path) ?? {};
+    if (!group) return;
+    const isFolded = this.folded.has(path);
+    const { width } = boxSize(box);
+    const sign = group.ownerDocument.createElementNS(group.namespaceURI, "g");
+    sign.setAttribute("class", "adknb-fold");
+    sign.setAttribute("transform", `translate(${width - 24} 8)`);
+    for (const [name, values] of [
+      ["rect", { width: 16, height: 16, rx: 4 }],
+      ["path", { d: isFolded ? "M4 8H12M8 4V12" : "M4 8H12" }],
+    ]) {
+      const part = group.ownerDocument.createElementNS(group.namespaceURI, name);
+      for (const [key, value] of Object.entries(values)) part.setAttribute(key, value);
+      sign.append(part);
+    }
+    const title = group.ownerDocument.createElementNS(group.namespaceURI, "title");
+    title.textContent = isFolded ? "Open what is inside (+)" : "Fold what is inside (−)";
+    sign.append(title);
+    sign.addEventListener("click", (event) => {
+      event.stopPropagation();
+      this.turn(path);
+    });
+    group.append(sign);
+    group.setAttribute("aria-expanded", String(!isFolded));
   }
 
   /** By keyboard: one stop for the picture, arrow keys from node to node, Enter chooses. */
@@ -93,6 +154,7 @@ export class GraphPane {
         if (event.target !== group) return;
         const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
         if (event.key === "Enter" || event.key === " ") this.pick(group.dataset.path);
+        else if (["+", "-"].includes(event.key) && group.hasAttribute("aria-expanded")) this.turn(group.dataset.path);
         else if (step) {
           const next = groups[(index + step + groups.length) % groups.length];
           group.setAttribute("tabindex", "-1");
@@ -137,7 +199,11 @@ export class GraphPane {
     for (const [path, { group, detail, own, box }] of this.nodes) {
       const node = state.nodes.get(path);
       if (!group.classList.contains("adknb-kind-start")) setState(group, node?.status ?? "pending");
-      if (detail) fitText(detail, (node && nodeDetail(node, now)) || (known.has(path) ? "" : own) || "", box);
+      const isKept = Boolean(node) && isFromBefore(node, state.header);
+      group.classList.toggle("adknb-kept", isKept);
+      const text = (node && nodeDetail(node, now)) || (known.has(path) ? "" : own) || "";
+      if (detail) fitText(detail, isKept ? `kept · ${text}` : text, box);
+      if (group.hasAttribute("aria-pressed")) speak(group, node, isKept, text);
     }
     for (const { group, key } of this.edges) group.classList.toggle("adknb-taken", state.edges.has(key));
     for (const { group } of this.starts ?? []) {
@@ -188,6 +254,21 @@ export class GraphPane {
   }
 }
 
+/** Whether a node's result was there when the run was opened again, and was not worked out anew. */
+function isFromBefore({ status, ended }, header) {
+  return Boolean(header?.taken_up) && status === "completed" && ended !== null && ended <= header.taken_up;
+}
+
+/** Say where a node stands with its name. */
+function speak(group, node, isKept, text) {
+  group.adknbName ??= group.getAttribute("aria-label");
+  const status = isKept ? "kept from before" : (node?.status ?? "not reached");
+  const words = [group.adknbName, status, node && !text.startsWith(status) ? text : ""].filter(Boolean).join(", ");
+  if (group.getAttribute("aria-label") !== words) group.setAttribute("aria-label", visible(words));
+}
+
+const boxSize = (box) => ({ width: parseFloat(box?.getAttribute("width")) || box?.getBBox?.().width || 0 });
+
 function setState(group, state) {
   for (const one of NODE_STATES) group.classList.toggle(`adknb-${one}`, one === state);
 }
@@ -195,6 +276,9 @@ function setState(group, state) {
 function nodeDetail(node, now) {
   if (node.status === "waiting" && node.since !== null) {
     return now === null ? `asked at ${clock(node.since)}` : `asked ${ago(now - node.since)} ago`;
+  }
+  if (node.status === "retrying" && now !== null && node.since !== null) {
+    return node.detail.replace("tries again", node.since > now ? `again in ${ago(node.since - now)}` : "tries again");
   }
   if (node.status === "running" && now !== null && node.since !== null && now - node.since >= 1) {
     return node.detail.replace("running", `running ${ago(now - node.since)}`);

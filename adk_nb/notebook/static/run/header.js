@@ -13,8 +13,13 @@ export class Header {
     this.name = html("b");
     this.times = html("span", "adknb-run-num");
     this.counts = html("span", "adknb-run-num adknb-run-counts");
-    this.stop = button("Stop", "", stop);
-    this.element = html("div", "adknb-run-bar", this.pill, this.name, this.times, this.counts, this.stop);
+    this.progress = html("progress", "adknb-run-progress");
+    this.stop = button("Stop", "", () => {
+      this.stop.disabled = true;
+      this.stop.textContent = "Stopping …";
+      stop();
+    });
+    this.element = html("div", "adknb-run-bar", this.pill, this.name, this.times, this.progress, this.counts, this.stop);
   }
 
   draw(state, isLive) {
@@ -29,6 +34,18 @@ export class Header {
     if (header.tokens) calls.push(count(header.tokens, "token"));
     if (header.money !== null && header.money !== undefined) calls.push(money(header.money));
     this.counts.replaceChildren(...calls.map((text) => html("span", "", text)));
+    const isAtWork = header.status === "running" && !state.lost;
+    this.progress.hidden = !isAtWork || !header.progress;
+    if (header.progress) {
+      [this.progress.value, this.progress.max] = header.progress;
+      this.progress.title = `${header.progress[0].toLocaleString("en")} of ${header.progress[1].toLocaleString("en")} done`;
+      this.progress.setAttribute("aria-label", this.progress.title);
+    }
+    if (!["running", "waiting"].includes(header.status) || this.status !== header.status) {
+      this.stop.disabled = false;
+      this.stop.textContent = "Stop";
+    }
+    this.status = header.status;
     this.stop.hidden = !isLive || state.lost || !["running", "waiting"].includes(header.status);
   }
 

@@ -2,7 +2,7 @@
 
 import { duration } from "./words.js";
 
-const ACTIVE = ["waiting", "retrying", "running", "gathering", "pending"];
+const ACTIVE = ["waiting", "running", "retrying", "gathering", "pending"];
 
 /** A try and a wait as they are sent: see the kernel's `Span`. */
 export const parts = ([path, place, kind, status, created, tries, waits, sources]) => ({

@@ -2,7 +2,7 @@
 
 import { Calls } from "./calls.js";
 import { html, keepKeys } from "./elements.js";
-import { GraphPane, parseSvg } from "./graph.js";
+import { GraphPane } from "./graph.js";
 import { Header } from "./header.js";
 import { Log } from "./log.js";
 import { Messages } from "./messages.js";
@@ -15,8 +15,8 @@ import { EventTable } from "./table.js";
 import { Tabs } from "./tabs.js";
 import { Timeline } from "./timeline.js";
 
-/** Pixels that what is asked takes beside the graph. */
-const SIDE_WIDTH = 300;
+/** Pixels that what is asked takes beside the graph, see `panes.css`. */
+const sideWidth = (room) => Math.min(Math.max(290, 0.35 * room), 400);
 
 export class RunView {
   /**
@@ -31,7 +31,8 @@ export class RunView {
     this.header = new Header(() => this.port?.send({ kind: "stop" }));
     const pick = (place) => this.pick(place);
     const point = (place) => this.point(place);
-    this.graph = new GraphPane(svg, svg && snapshot.closed ? parseSvg(snapshot.closed) : null, pick, point, outline);
+    this.graph = new GraphPane(svg, snapshot.folded ?? {}, pick, point, outline);
+    this.graph.resized = () => this.arrange();
     this.side = new SidePane();
     this.scrubber = new Scrubber((moment) => this.showMoment(moment));
     this.moment = null;
@@ -92,7 +93,7 @@ export class RunView {
   arrange() {
     const both = !this.side.element.hidden && !this.graph.element.hidden;
     const room = this.main.clientWidth;
-    this.main.classList.toggle("adknb-run-two", both && (!room || room >= this.graph.leastWidth + SIDE_WIDTH));
+    this.main.classList.toggle("adknb-run-two", both && (!room || room >= this.graph.leastWidth + sideWidth(room) + 30));
   }
 
   drawGraph() {
