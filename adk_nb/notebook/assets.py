@@ -58,10 +58,23 @@ def script_element(name: str, call: str) -> str:
 
 
 @functools.cache
+def packed_module(name: str) -> str:
+    """Return a module of the front end as one that unpacks it when it is loaded, and exports its default."""
+    return _UNPACK_MODULE % _packed_script(name)
+
+
+@functools.cache
 def _packed_script(name: str) -> str:
     return packed(script(name))
 
 
+_UNPACK_MODULE = """const bytes = Uint8Array.from(atob("%s"), (c) => c.charCodeAt(0));
+const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+const text = await new Response(stream).text();
+const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+const made = await import(url);
+URL.revokeObjectURL(url);
+export default made.default;"""
 _UNPACK = """const bytes = Uint8Array.from(atob("%s"), (c) => c.charCodeAt(0));
 const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
 const element = document.createElement("script");

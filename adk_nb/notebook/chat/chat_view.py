@@ -16,7 +16,7 @@ import anywidget
 import traitlets
 from IPython.display import display, update_display
 
-from adk_nb.notebook.assets import script, style_sheet
+from adk_nb.notebook.assets import packed_module, style_sheet
 from adk_nb.notebook.chat.chat_page import STYLES, chat_fragment
 from adk_nb.notebook.front_end import FrontEnd, cell_count, front_end
 from adk_nb.notebook.settings import theme
@@ -132,7 +132,7 @@ class ChatView:
         if self._link is not None:
             return
         css = style_sheet(*STYLES) if self._front_end == "isolated" else ""
-        self._link = ChatLink(_esm=script("run/chat_main"), _css=css, _key=self._key, base=self._fold.snapshot())
+        self._link = ChatLink(_esm=packed_module("run/chat_main"), _css=css, _key=self._key, base=self._fold.snapshot())
         self._link.on_msg(self._on_message)
 
     def _on_message(self, _link: object, content: Any, _buffers: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from adk_nb.events.event import Event
@@ -15,12 +16,13 @@ DETAIL_LIMIT = 20_000
 """Characters of JSON up to which an event is shown whole; of a longer one, texts are shortened."""
 
 
-def details_of(event: Event, text: str = "") -> dict[str, Any]:
+def details_of(event: Event, text: str = "", hide: Callable[[Any], Any] = without_secrets) -> dict[str, Any]:
     """Return an event as JSON values, without what is empty.
 
     Args:
         event: What happened.
         text: What a streamed message says so far, in place of the last piece.
+        hide: Takes the keys out of the event's values.
 
     Example:
         >>> details_of(Event(author="a", output={"n": 1}, state={"k": 2}))["actions"]
@@ -41,7 +43,7 @@ def details_of(event: Event, text: str = "") -> dict[str, Any]:
         if len(json.dumps(found, ensure_ascii=False)) <= DETAIL_LIMIT:
             break
         found = _shortened(found, length)
-    shown = for_page(without_secrets(found))
+    shown = for_page(hide(found))
     return shown if isinstance(shown, dict) else {"too_large": shown}
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from adk_nb.events.event import Event, content_text
 from adk_nb.frames.plain import glance
 from adk_nb.frames.reading import Usage, label_of, what_of
+from adk_nb.models.secrets import hiding_secrets
 from adk_nb.notebook.view.event_details import details_of
 
 ROWS_KEPT = 10_000
@@ -92,11 +93,12 @@ class EventRows:
     def details(self, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
         """Return the events behind some rows, whole; rows that are no longer held are left out."""
         found: dict[int, dict[str, Any]] = {}
+        hide = hiding_secrets()
         for number in numbers:
             index = number - self._first
             if 0 <= index < len(self._sources):
                 source = self._sources[index]
-                found[number] = details_of(source.event, "".join(source.pieces))
+                found[number] = details_of(source.event, "".join(source.pieces), hide)
         return found
 
     @property

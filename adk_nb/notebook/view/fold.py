@@ -21,6 +21,7 @@ from adk_nb.frames.notes import Notes
 from adk_nb.frames.plain import plain
 from adk_nb.frames.reading import Usage, answers_in, kind_of, usage_of
 from adk_nb.notebook.drawing.fitting import shorten
+from adk_nb.notebook.view.call_rows import CallRow, CallRows
 from adk_nb.notebook.view.edge_trail import EdgeTrail
 from adk_nb.notebook.view.event_rows import ROWS_KEPT, EventRows, Row
 from adk_nb.notebook.view.item_progress import ItemProgress
@@ -88,6 +89,7 @@ class RunFold:
         self.rows = EventRows()
         self._spans = SpanList()
         self._log = LogLines()
+        self._calls = CallRows()
         self._start_state: Any = {}
         self._questions = QuestionList()
         self._result: dict[str, Any] | None = None
@@ -105,6 +107,7 @@ class RunFold:
         self._new_rows: dict[int, Row] = {}
         self._new_spans: dict[str, None] = {}
         self._new_lines: list[Line] = []
+        self._new_calls: list[CallRow] = []
         self._new_questions: dict[str, None] = {}
         self._notes_changed = False
 
@@ -194,6 +197,7 @@ class RunFold:
                 self._count_tokens(told.node_info.path, used)
                 cost = cost_of_event(told, self._prices) if told.usage_metadata is not None else None
                 self.money = None if cost is None or self.money is None else self.money + cost
+                self._new_calls.append(self._calls.add(told, self._place(told.node_info.path), row[0], used, cost))
         if kind == "question":
             for asked in questions_in(event):
                 self.asks(path, at, asked)
@@ -271,6 +275,7 @@ class RunFold:
             "row_count": self.rows.count,
             "spans": list(self._spans.to_json(self._spans)),
             "log": self._log.to_json(),
+            "calls": self._calls.to_json(),
             "start_state": self._start_state,
             "questions": self._questions.to_json(self._questions),
             "result": self._result,
@@ -303,6 +308,8 @@ class RunFold:
             changes["row_count"] = self.rows.count
         if self._new_spans:
             changes["spans"] = list(self._spans.to_json(self._new_spans))
+        if self._new_calls:
+            changes["calls"] = self._new_calls
         if self._new_lines:
             changes["log"] = self._new_lines
         if self._new_questions:

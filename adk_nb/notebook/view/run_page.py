@@ -100,15 +100,16 @@ def with_details(snapshot: Snapshot, rows: EventRows) -> Snapshot:
     while len(packed_snapshot(snapshot)) > PACKED_LIMIT and len(snapshot["rows"]) > STATIC_ROWS:
         snapshot = {**snapshot, "rows": snapshot["rows"][len(snapshot["rows"]) // 4 :]}
     room = DETAILS_ROOM
+    all_of_them = rows.details([row[0] for row in snapshot["rows"]])
+    sizes = {number: len(json.dumps(one, ensure_ascii=False)) for number, one in all_of_them.items()}
     while True:
         details: dict[int, Any] = {}
         left = room
-        for row in reversed(snapshot["rows"]):
-            found = rows.details([row[0]])
-            left -= len(json.dumps(found, ensure_ascii=False))
+        for number in reversed(all_of_them):
+            left -= sizes[number]
             if left < 0:
                 break
-            details |= found
+            details[number] = all_of_them[number]
         whole = {**snapshot, "details": details}
         if not details or len(packed_snapshot(whole)) <= PACKED_LIMIT:
             return whole

@@ -29,7 +29,7 @@ import traitlets
 from IPython.display import display, update_display
 
 from adk_nb.models.secrets import without_secrets
-from adk_nb.notebook.assets import page, script, style_sheet
+from adk_nb.notebook.assets import packed_module, page, style_sheet
 from adk_nb.notebook.front_end import FrontEnd, cell_count, front_end
 from adk_nb.notebook.settings import theme
 from adk_nb.notebook.view.fold import RunFold
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
-BATCH_S = 0.125
+BATCH_S = 0.15
 """Seconds between two messages to the page."""
 BATCH_ROWS = 500
 PAGE_ROWS = 500
@@ -201,7 +201,7 @@ class RunView:
         css = style_sheet(*STYLES) if self._front_end == "isolated" else ""
         self._is_heard = False
         self._link = RunLink(
-            _esm=script("run/main"),
+            _esm=packed_module("run/main"),
             _css=css,
             _key=self._key,
             graph=graph,

@@ -1,6 +1,11 @@
-/** The calls of models: who asked which one, and what it took. */
+/** The calls of models: who asked which one, what it took and what it cost, and their sum. */
 
 import { html } from "./elements.js";
+import { duration, money } from "./words.js";
+
+const CALLS_DRAWN = 300;
+const HEADS = ["event", "agent", "model", "time", "sent", "cached", "received", "thinking", "cost", "what came back"];
+const RIGHT = [0, 3, 4, 5, 6, 7, 8];
 
 export class Calls {
   constructor() {
@@ -11,31 +16,32 @@ export class Calls {
     this.element.tabIndex = 0;
   }
 
-  draw(state, port) {
-    const fits = (row) => row[5] !== null && (this.until === null || row[1] <= this.until);
-    const rows = [...state.rows.values()].filter(fits).sort((a, b) => a[0] - b[0]).slice(-300);
-    state.need(rows.map((row) => row[0]), port);
-    const names = ["event", "agent", "model", "sent", "cached", "received", "thinking", "what came back"];
-    const head = html("tr", "", ...names.map((name, index) => html("th", [0, 3, 4, 5, 6].includes(index) ? "adknb-run-r" : "", name)));
-    const lines = rows.map((row) => {
-      const event = state.details.get(row[0]);
-      const usage = event?.usage_metadata ?? {};
-      const number = (value) => html("td", "adknb-run-r", value ? value.toLocaleString("en") : "");
-      return html(
-        "tr",
-        "",
-        html("td", "adknb-run-r", String(row[0])),
-        html("td", "", row[2]),
-        html("td", "", event?.model_version ?? ""),
-        number(usage.prompt_token_count),
-        number(usage.cached_content_token_count),
-        number(usage.candidates_token_count),
-        number(usage.thoughts_token_count),
-        html("td", "adknb-run-w", row[6] ? html("code", "", row[4]) : row[4]),
-      );
+  draw(state) {
+    const first = state.header.first_event ?? 0;
+    const all = [...state.calls.values()].filter((call) => this.until === null || call[2] - first <= this.until);
+    if (!all.length) {
+      this.element.replaceChildren(html("p", "adknb-run-note", "No model was called."));
+      return;
+    }
+    const cells = (texts, tag = "td") => texts.map((text, index) => html(tag, RIGHT.includes(index) ? "adknb-run-r" : "", text));
+    const count = (number) => (number ? number.toLocaleString("en") : "");
+    const cost = (dollars) => (dollars === null ? "unknown" : money(dollars));
+    const lines = all.slice(-CALLS_DRAWN).map(([, number, , , agent, model, took, sent, cached, received, thought, dollars]) => {
+      const row = state.rows.get(number);
+      const time = took === null ? "" : duration(took);
+      const texts = [String(number), agent, model ?? "", time, count(sent), count(cached), count(received), count(thought), cost(dollars)];
+      const said = row ? html("td", "adknb-run-w", row[6] ? html("code", "", row[4]) : row[4]) : html("td", "", "");
+      return html("tr", "", ...cells(texts), said);
     });
-    const note = html("p", "adknb-run-note", "run.calls_frame() has each request and reply, with times and prices.");
-    if (!lines.length) this.element.replaceChildren(html("p", "adknb-run-note", "No model was called."));
-    else this.element.replaceChildren(html("table", "", html("thead", "", head), html("tbody", "", ...lines)), note);
+    const sum = (at) => all.reduce((total, call) => total + (call[at] ?? 0), 0);
+    const isKnown = all.every((call) => call[11] !== null);
+    const times = sum(6);
+    const total = ["", `${all.length.toLocaleString("en")} calls`, "", times ? duration(times) : "", count(sum(7)), count(sum(8)), count(sum(9)), count(sum(10)), isKnown ? money(sum(11)) : "unknown"];
+    const foot = html("tr", "adknb-run-total", ...cells(total), html("td", "", ""));
+    const note = html("p", "adknb-run-note", "run.calls_frame() has each request and reply, and how much of it was sent before.");
+    const head = html("thead", "", html("tr", "", ...cells(HEADS, "th")));
+    const parts = [html("table", "", head, html("tbody", "", ...lines), html("tfoot", "", foot)), note];
+    if (all.length > CALLS_DRAWN) parts.unshift(html("p", "adknb-run-note", `The last ${CALLS_DRAWN} of ${all.length.toLocaleString("en")} calls.`));
+    this.element.replaceChildren(...parts);
   }
 }

@@ -15,7 +15,7 @@
  * Everything that a model, a tool or a person wrote goes through `textContent`.
  *
  * @typedef {{seq: number, header: object, nodes: Object<string, object>, edges: string[][], rows: Array[],
- *   row_count: number, spans: Array[], log: Array[], start_state: object, details: object,
+ *   row_count: number, spans: Array[], log: Array[], calls: Array[], start_state: object, details: object,
  *   questions: object[], result: ?object, error: ?object, warnings: object[]}} Snapshot
  * @typedef {{send(message: object): void, drafts(): object, draft(key: string, values: ?object): void}} Port
  */

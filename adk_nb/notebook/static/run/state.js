@@ -23,6 +23,7 @@ export class RunState {
     for (const [number, row] of older) if (number < first) this.rows.set(number, row);
     this.rowCount = snapshot.row_count ?? this.rows.size;
     this.spans = new Map((snapshot.spans ?? []).map((span) => [span[0], span]));
+    this.calls = new Map((snapshot.calls ?? []).map((call) => [call[0], call]));
     this.log = new Map((snapshot.log ?? []).map((line) => [line[0], line]));
     this.startState = snapshot.start_state ?? {};
     this.takeDetails(snapshot.details ?? {});
@@ -40,6 +41,7 @@ export class RunState {
     for (const [path, node] of Object.entries(changes.nodes ?? {})) this.nodes.set(path, node);
     for (const edge of changes.edges ?? []) this.edges.add(JSON.stringify(edge));
     for (const span of changes.spans ?? []) this.spans.set(span[0], span);
+    for (const call of changes.calls ?? []) this.calls.set(call[0], call);
     for (const line of changes.log ?? []) this.log.set(line[0], line);
     this.rowCount = changes.row_count ?? this.rowCount;
     for (const row of changes.rows ?? []) {
