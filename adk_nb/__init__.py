@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from adk_nb.notebook.calculator.calculator_view import calculator
     from adk_nb.notebook.chat.chat import chat
     from adk_nb.notebook.display import show
+    from adk_nb.notebook.racing.race import race
     from adk_nb.notebook.running.open_run import open_run
     from adk_nb.notebook.running.run import Run
     from adk_nb.notebook.running.runs import runs
@@ -44,6 +45,7 @@ _HOMES = {
     "configure": "adk_nb.notebook.settings",
     "load_ipython_extension": "adk_nb.notebook.magics",
     "open_run": "adk_nb.notebook.running.open_run",
+    "race": "adk_nb.notebook.racing.race",
     "record": "adk_nb.models.tapes",
     "replay": "adk_nb.models.tapes",
     "run": "adk_nb.notebook.running.starts",
@@ -67,6 +69,7 @@ __all__ = [
     "compare",
     "configure",
     "open_run",
+    "race",
     "record",
     "replay",
     "run",

@@ -6,6 +6,7 @@ from adk_nb.examples.offline import offline_model
 from adk_nb.examples.orders import OrderDetails, order_details
 from adk_nb.examples.reader import NaiveBayesReader
 from adk_nb.examples.refund import refund_model
+from adk_nb.examples.refund_race import race_model, refund_cases, refund_graph, refund_loop
 from adk_nb.examples.tickets import LabelledTicket, load_tickets
 from adk_nb.examples.travel import travel_model
 
@@ -19,6 +20,10 @@ __all__ = [
     "load_tickets",
     "offline_model",
     "order_details",
+    "race_model",
+    "refund_cases",
+    "refund_graph",
+    "refund_loop",
     "refund_model",
     "routing_accuracy",
     "travel_model",

@@ -1,0 +1,1 @@
+"""A race: an agent loop and a graph on the same cases, measured side by side."""
