@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adk_nb.frames.plain import one_line
+from adk_nb.notebook.assets import style_sheet
 from adk_nb.notebook.drawing.picture import picture_html
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ _ROW, _NAMES, _WIDTH = 20, 180, 720
 _LARGEST = 400
 """Node runs that are drawn; the first ones."""
 _FILLS = {"work": "#3b82c4", "person": "#d99a2b", "retry": "#b04fa8", "stopped": "#8a8f98", "framework": "#c3c9d1"}
+"""Colours where a host strips style sheets."""
 _WORDS = {
     "work": "at work",
     "person": "waiting for a person",
@@ -50,7 +52,8 @@ class Timeline:
         drawn.append(f'<text x="4" y="{height - 5}">{html.escape(legend)}</text>')
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{_NAMES + _WIDTH}" height="{height}" '
-            f'viewBox="0 0 {_NAMES + _WIDTH} {height}" font-family="sans-serif" font-size="12" fill="#6b7280">'
+            f'viewBox="0 0 {_NAMES + _WIDTH} {height}" font-family="sans-serif" font-size="12" fill="#6b7280" '
+            f'class="adknb adknb-times"><style>{style_sheet("theme", "times")}</style>'
             f"<title>{html.escape(legend)}</title>{''.join(drawn)}</svg>"
         )
 
@@ -74,7 +77,8 @@ def _drawn(row: dict[str, Any], top: int, whole: float, *, is_named: bool) -> li
     said = f"{row['path']}: {_WORDS[row['what']]} {row['seconds']:.3f} s"
     start, width = _NAMES + row["offset_s"] / whole * _WIDTH, max(0.5, row["seconds"] / whole * _WIDTH)
     bar = (
-        f'<rect x="{start:.1f}" y="{top + 4}" width="{width:.1f}" height="{_ROW - 8}" fill="{_FILLS[row["what"]]}">'
+        f'<rect x="{start:.1f}" y="{top + 4}" width="{width:.1f}" height="{_ROW - 8}" class="adknb-{row["what"]}" '
+        f'fill="{_FILLS[row["what"]]}">'
         f"<title>{html.escape(said)}</title></rect>"
     )
     return [f'<text x="{left}" y="{top + 14}">{html.escape(name)}</text>', bar] if is_named else [bar]

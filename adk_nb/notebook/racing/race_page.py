@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
+from adk_nb.calculator.measured import fit_sentences
+from adk_nb.errors import ConfigurationError
 from adk_nb.notebook.assets import style_sheet
 from adk_nb.notebook.drawing.fitting import visible
 from adk_nb.notebook.racing.results import Estimate, RaceRow, estimates
@@ -44,8 +46,20 @@ def race_html(race: Race, theme: str = "") -> str:
     return (
         f"<style>{style_sheet('theme', 'race')}</style>"
         f'<div class="adknb adknb-race"{forced}>{head}{table if measures else ""}'
-        f'<p class="adknb-race-note">{note if measures else "Nothing has ended yet."}</p>{_cases(race)}</div>'
+        f'<p class="adknb-race-note">{note if measures else "Nothing has ended yet."}</p>'
+        f"{_fitted(race)}{_cases(race)}</div>"
     )
+
+
+def _fitted(race: Race) -> str:
+    """What the calculator's formula makes of the runs, beside what was measured, once the race is over."""
+    if race.status == "running":
+        return ""
+    try:
+        said = fit_sentences(race.fit())
+    except ConfigurationError:  # nothing to fit: no call went well, or nobody counted tokens
+        return ""
+    return f'<p class="adknb-race-note"><b>Calculator</b> {_e(" ".join(said))}</p>'
 
 
 def _count(done: int, total: int) -> str:
