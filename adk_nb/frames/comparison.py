@@ -108,7 +108,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         said = "".join(f"<p>{html.escape(line)}</p>" for line in self._lines())
         diff = f"<pre>{html.escape(self.output_diff)}</pre>" if self.output_diff else ""
-        return f"<div>{said}{self.frame.to_html(escape=True, na_rep='unknown')}{diff}</div>"
+        return f"<div class='mathjax_ignore'>{said}{self.frame.to_html(escape=True, na_rep='unknown')}{diff}</div>"
 
 
 def compare(

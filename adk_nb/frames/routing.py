@@ -96,7 +96,7 @@ class RoutingAccuracy:
         return f"{head}\n{self.frame.to_string(index=False)}"
 
     def _repr_html_(self) -> str:
-        return str(self.frame.to_html(escape=True, index=False))
+        return f"<div class='mathjax_ignore'>{self.frame.to_html(escape=True, index=False)}</div>"
 
 
 _ERROR_TYPES = ("object", "Int64", "Int64", "float64", "float64", "float64")

@@ -43,7 +43,7 @@ def no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_node_at_the_end_of_a_cell_draws_itself() -> None:
     """IPython's own formatter gets HTML with the SVG inside it, and the outline as plain text."""
     data, _ = DisplayFormatter().format(Drawn(name="inbox"))
-    assert data["text/html"].startswith('<div class="adknb" style="overflow-x:auto">')
+    assert data["text/html"].startswith('<div class="adknb mathjax_ignore" style="overflow-x:auto">')
     assert graph_svg(SUPPORT_INBOX) in data["text/html"]
     assert graph_text(SUPPORT_INBOX) == data["text/plain"]
     assert "application/vnd.jupyter.widget-view+json" not in data

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import adk_nb as adk
 from adk_nb import events
 from adk_nb.errors import ConfigurationError, SessionStoreError
 from adk_nb.events import RequestInput
 from adk_nb.notebook import settings
+from adk_nb.notebook.chat.chat_page import chat_fragment
+from adk_nb.notebook.display import mime_bundle
 from adk_nb.notebook.running.run import Run
 from adk_nb.notebook.running.starts import run
 from adk_nb.notebook.view.forms import answer_in, form_of
@@ -218,6 +222,37 @@ def test_named_place_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
     async def main() -> None:
         with pytest.raises(ConfigurationError, match=r"can't be used: .*Give a path in a folder"):
             run(two, "x", sessions=tmp_path / "file" / "sessions.db")
+
+    drive(main)
+
+
+def test_no_text_is_taken_for_a_formula() -> None:
+    """JupyterLab typesets what stands between dollar signs in an HTML output; every display of ours says not to."""
+
+    def pay(node_input: str) -> str:
+        return "from $5 to $10"
+
+    flow = Workflow(name="flow", edges=[("START", pay)])
+
+    async def main() -> None:
+        made = await run(flow, "from $5 to $10", sessions="memory", view=False)
+        again = await run(flow, "from $5 to $10", sessions="memory", view=False)
+        raced = await adk.race(loop=flow, graph=flow, cases=["from $5 to $10"])
+        talk = adk.chat(flow, sessions="memory", view=False)
+        shown = [
+            made.to_html().partition("<body>")[2],
+            made.graph()._repr_mimebundle_()["text/html"],
+            made.timeline()._repr_mimebundle_()["text/html"],
+            adk.compare(made, again)._repr_html_(),
+            raced._repr_html_().partition("</style>")[2],
+            chat_fragment("k", talk._fold.snapshot()),
+            adk.calculator().to_html().partition("<body>")[2],
+            mime_bundle(flow)["text/html"],
+        ]
+        for text in shown:
+            first = re.search(r"<div class=['\"]([^'\"]*)['\"]", text)
+            assert first is not None
+            assert "mathjax_ignore" in first[1].split(), text[:200]
 
     drive(main)
 

@@ -290,7 +290,7 @@ class Calculator(anywidget.AnyWidget):
         start = f"mountCopies({', '.join(given)});"
         return (
             f"<style>{_STYLE}</style>"
-            f'<div class="adknb adknb-calc" data-adknb-calculator="{self._key}">{self._static()}</div>'
+            f'<div class="adknb adknb-calc mathjax_ignore" data-adknb-calculator="{self._key}">{self._static()}</div>'
             f'<script type="module">{_SCRIPT}\n{start}</script>'
         )
 

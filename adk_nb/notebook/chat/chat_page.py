@@ -32,7 +32,8 @@ def chat_fragment(key: str, snapshot: dict[str, Any], theme: str = "") -> str:
     forced = f' data-adknb-theme="{html.escape(theme)}"' if theme else ""
     said = "".join(_still(item) for item in snapshot["items"])
     return (
-        f'<div class="adknb adknb-run adknb-chat" data-adknb-chat="{key}" data-adknb-copy="{copy}"{forced}>'
+        f'<div class="adknb adknb-run adknb-chat mathjax_ignore" data-adknb-chat="{key}" '
+        f'data-adknb-copy="{copy}"{forced}>'
         f"<p><b>{_e(snapshot['header']['name'])}</b></p>{said}</div>"
         + script_element("run/chat_main", f'mountChats("{key}", "{copy}", JSON.parse({json.dumps(data)}), {styles});')
     )

@@ -31,6 +31,6 @@ def picture_html(svg: str, *, alt: str, text: str, note: str = "") -> str:
         still = f'<pre class="adknb-still">{html.escape(text)}</pre>'
     below = f'<div style="opacity:.7;font-size:12px">{html.escape(note)}</div>' if note else ""
     return (
-        f'<div class="adknb" style="overflow-x:auto"><style>{_SWITCH}</style>'
+        f'<div class="adknb mathjax_ignore" style="overflow-x:auto"><style>{_SWITCH}</style>'
         f'<div class="adknb-inline" style="display:none">{svg}</div>{still}{below}</div>'
     )

@@ -18,7 +18,10 @@ class RunGraph:
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         if not self.svg:
             return {"text/plain": self.outline}
-        return {"text/html": f'<div style="overflow-x:auto">{self.svg}</div>', "text/plain": self.text}
+        return {
+            "text/html": f'<div class="mathjax_ignore" style="overflow-x:auto">{self.svg}</div>',
+            "text/plain": self.text,
+        }
 
     def __repr__(self) -> str:
         return self.text

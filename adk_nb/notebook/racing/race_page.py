@@ -45,7 +45,7 @@ def race_html(race: Race, theme: str = "") -> str:
     note = "Means with 95 % bootstrap intervals, shares with Wilson's."
     return (
         f"<style>{style_sheet('theme', 'race')}</style>"
-        f'<div class="adknb adknb-race"{forced}>{head}{table if measures else ""}'
+        f'<div class="adknb adknb-race mathjax_ignore"{forced}>{head}{table if measures else ""}'
         f'<p class="adknb-race-note">{note if measures else "Nothing has ended yet."}</p>'
         f"{_fitted(race)}{_cases(race)}</div>"
     )

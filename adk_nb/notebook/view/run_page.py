@@ -81,7 +81,7 @@ def fragment(key: str, snapshot: Snapshot, description: GraphDescription | None,
     copy = uuid.uuid4().hex[:8]
     forced = f' data-adknb-theme="{html.escape(theme)}"' if theme else ""
     return (
-        f'<div class="adknb adknb-run" data-adknb-run="{key}" data-adknb-copy="{copy}"{forced}>'
+        f'<div class="adknb adknb-run mathjax_ignore" data-adknb-run="{key}" data-adknb-copy="{copy}"{forced}>'
         f"{_static(snapshot, description)}</div>"
         + script_element("run/main", f'mountCopies("{key}", "{copy}", "{packed_snapshot(shown)}");')
     )
