@@ -3,9 +3,9 @@
 The process is the one of a published comparison (Google Developers Blog, "Why we built ADK 2.0", 1 July 2026: 5,152
 tokens against 2,265 a run). Its prompts, data and split by call weren't published, so everything here is invented,
 and the model is offline. Its counts come about so: a text's length over four characters a token, times `SCALE`, is
-what a call sends and says, and `REASONING` tokens of thinking are spread over the calls of a run, the same amount on
-both sides. These two numbers are chosen so that the totals are the published ones: a picture of the mechanism, not a
-benchmark.
+what a call sends and says, and `REASONING` tokens of thinking are spread over the calls of a refund, the same amount
+on both sides; a rejection takes the loop one call less, and that call's share of thinking. These two numbers are
+chosen so that the totals are the published ones: a picture of the mechanism, not a benchmark.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from adk_nb.workflow.context import Context
 SCALE = 1.06
 """Tokens for every four characters; fitted, see the module's docstring."""
 REASONING = 1_800
-"""Thinking tokens of a run; fitted."""
+"""Thinking tokens of a refund's run; fitted."""
 PUBLISHED_TOKENS = {"loop": 5_152, "graph": 2_265}
 
 COMPLAINTS: dict[str, dict[str, Any]] = {

@@ -110,6 +110,29 @@ def test_a_failing_design_ends_nothing() -> None:
     drive(main)
 
 
+def test_a_case_that_is_wrong_itself_is_one_row() -> None:
+    """A check that raises and an answer that can't be are errors of their rows; what ran and what follows is kept."""
+
+    def broken(output: Any) -> bool:
+        raise KeyError("oops")
+
+    class Ticket:
+        """A person's own kind of case."""
+
+        message = "hello"
+        answer = "HELLO"
+
+    async def main() -> None:
+        cases = [{"message": "a", "answer": broken}, {"message": "b", "answers": ["yes"]}, Ticket()]
+        made = await adk.race(loop=ECHO, graph=ECHO, cases=cases)
+        assert (made.status, len(made.rows)) == ("completed", 6)
+        failed = [row.error is not None for row in sorted(made.rows, key=lambda row: row.case)]
+        assert failed == [True, True, True, True, False, False]
+        assert {row.right_answer for row in made.rows if row.case == 3} == {True}
+
+    drive(main)
+
+
 def test_cases_are_judged_as_they_say() -> None:
     """A text is looked for, a function decides, other values are equal; paths are exact and may differ by design."""
     assert RaceCase("x", "Yes").is_right("oh yes!") is True

@@ -53,7 +53,7 @@ class RaceCase:
 
 
 def as_cases(given: Iterable[Any]) -> list[RaceCase]:
-    """Return cases from messages, dictionaries with the fields of a `RaceCase`, or cases.
+    """Return cases from messages, and from dictionaries or objects with the fields of a `RaceCase`.
 
     Raises:
         ConfigurationError: there is none, or a dictionary has other fields.
@@ -68,7 +68,9 @@ def as_cases(given: Iterable[Any]) -> list[RaceCase]:
 
 def _from_mapping(one: Any) -> RaceCase:
     if not isinstance(one, Mapping):
-        return RaceCase(one)
+        if not hasattr(one, "message"):
+            return RaceCase(one)
+        one = {name: getattr(one, name) for name in ("message", "answer", "path", "answers") if hasattr(one, name)}
     allowed = ("message", "answer", "path", "answers")
     unknown = [str(name) for name in one if name not in allowed]
     if unknown or "message" not in one:

@@ -90,9 +90,10 @@ class Race:
     def summary(self) -> pd.DataFrame:
         """Return means and shares of both designs with 95 % intervals, a row a measure, and the share that is saved.
 
-        Means (`tokens`, `calls`, `seconds`, `money`) have bootstrap intervals over the runs that went well; shares
-        (`right_path`, `right_answer`) have Wilson's, and count a failed run as wrong. `money` is missing where the
-        price of a call isn't known.
+        Means (`tokens`, `calls`, `seconds`, `money`) are over the runs that went well and have bootstrap intervals,
+        from 200 runs on normal ones; shares (`right_path`, `right_answer`) have Wilson's, and count a failed run as
+        wrong. `money` is missing where the price of a call isn't known. Of `seconds` nothing is called saved: both
+        designs share one process, and the first run of all pays for imports.
         """
         return summary_frame(self.rows)
 
@@ -152,14 +153,18 @@ class Race:
 
     async def _measure(self, design: Design, number: int, turn: int, case: RaceCase) -> None:
         began = time.perf_counter()
-        made = run(self._roots[design], case.message, answers=case.answers, **self._settings)
+        place = {"case": number, "round": turn, "design": design, "message": _shown(case.message)}
         try:
-            await made
-        finally:
-            made.cancel()
-        seconds = time.perf_counter() - began
-        self.rows.append(_row(made, design, number, turn, case, seconds))
-        self.runs[design].append(made)
+            made = run(self._roots[design], case.message, answers=case.answers, **self._settings)
+            try:
+                await made
+            finally:
+                made.cancel()
+            row = _row(made, design, case, time.perf_counter() - began, place)
+            self.runs[design].append(made)
+        except Exception as error:  # noqa: BLE001  # a root, an answer or a check of the person's own: this row's error
+            row = _failed_row(error, case, time.perf_counter() - began, place)
+        self.rows.append(row)
         self._redraw()
 
     def _redraw(self, *, is_over: bool = False) -> None:
@@ -173,7 +178,31 @@ class Race:
         update_display(data, raw=True, display_id=self._display)
 
 
-def _row(made: Run, design: Design, number: int, turn: int, case: RaceCase, seconds: float) -> RaceRow:
+def _shown(value: Any) -> str:
+    return glance(without_secrets(str(value)), 120)
+
+
+def _failed_row(error: Exception, case: RaceCase, seconds: float, place: dict[str, Any]) -> RaceRow:
+    return RaceRow(
+        **place,
+        status="failed",
+        calls=0,
+        tokens=0,
+        prompt_tokens=0,
+        cached_tokens=0,
+        output_tokens=0,
+        thought_tokens=0,
+        money=None,
+        seconds=seconds,
+        right_path=None if case.path is None else False,
+        right_answer=None if case.answer is None else False,
+        path="",
+        output="",
+        error=glance(without_secrets(f"{type(error).__name__}: {error}"), 200),
+    )
+
+
+def _row(made: Run, design: Design, case: RaceCase, seconds: float, place: dict[str, Any]) -> RaceRow:
     used = made.usage
     ran = path_of(design, made.events, made.history.records.values())
     expected = case.expected_path(design)
@@ -182,10 +211,7 @@ def _row(made: Run, design: Design, number: int, turn: int, case: RaceCase, seco
     said = None if is_well else f"{error.type}: {error.message}" if error is not None else made.status
     money = usage_frame(made, "model", prices=settings.prices())["money"] if used.model_calls else None
     return RaceRow(
-        case=number,
-        round=turn,
-        design=design,
-        message=glance(without_secrets(str(case.message)), 120),
+        **place,
         status=made.status,
         calls=used.model_calls,
         tokens=used.tokens,
@@ -198,7 +224,7 @@ def _row(made: Run, design: Design, number: int, turn: int, case: RaceCase, seco
         right_path=None if expected is None else is_well and ran == expected,
         right_answer=None if case.answer is None else is_well and bool(case.is_right(made.output)),
         path=" → ".join(ran),
-        output=glance(without_secrets(str(made.output)), 120),
+        output=_shown(made.output),
         error=None if said is None else glance(without_secrets(said), 200),
     )
 
@@ -216,7 +242,7 @@ def race(
     """Run an agent loop and a graph on the same cases, side by side, and measure both.
 
     Each case is run once by each design, in a session of its own, one case after the other. What is right is judged by
-    the case, see `RaceCase`; a run that fails ends neither the race nor its case.
+    the case, see `RaceCase`; a run, a case or a check that fails is one row's error and ends nothing.
 
     Args:
         loop: The agent that decides every step itself.

@@ -9,7 +9,7 @@ from adk_nb.calculator.measured import fit_sentences
 from adk_nb.errors import ConfigurationError
 from adk_nb.notebook.assets import style_sheet
 from adk_nb.notebook.drawing.fitting import visible
-from adk_nb.notebook.racing.results import Estimate, RaceRow, estimates
+from adk_nb.notebook.racing.results import SAVED, SHARES, Estimate, RaceRow, estimates
 from adk_nb.notebook.view.node_tally import duration
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def race_html(race: Race, theme: str = "") -> str:
         '<table class="adknb-race-sums"><thead><tr><th></th><th scope="col">agent loop</th><th scope="col">graph</th>'
         f'<th scope="col">saved</th></tr></thead><tbody>{measures}</tbody></table>'
     )
-    note = "Means with 95 % bootstrap intervals, shares with Wilson's."
+    note = "95 % intervals: of means by bootstrap, of shares Wilson's. Both designs share one process, so times mix."
     return (
         f"<style>{style_sheet('theme', 'race')}</style>"
         f'<div class="adknb adknb-race mathjax_ignore"{forced}>{head}{table if measures else ""}'
@@ -68,10 +68,11 @@ def _count(done: int, total: int) -> str:
 
 def _measure(name: str, by_design: dict[str, Estimate | None]) -> str:
     loop, graph = by_design["loop"], by_design["graph"]
-    most = max((one.value for one in (loop, graph) if one is not None), default=0.0)
+    largest = max((one.value for one in (loop, graph) if one is not None), default=0.0)
+    most = 1.0 if name in SHARES else largest
     cells = "".join(f"<td>{_estimate(name, one, design, most)}</td>" for design, one in by_design.items())
     saved = ""
-    if loop is not None and graph is not None and loop.value and not name.startswith("right"):
+    if loop is not None and graph is not None and loop.value and name in SAVED:
         saved = f"{100 * (1 - graph.value / loop.value):.0f} %"
     return f'<tr><th scope="row">{_WORDS[name]}</th>{cells}<td>{saved}</td></tr>'
 
