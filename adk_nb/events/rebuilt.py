@@ -39,7 +39,7 @@ def rebuilt_event(data: dict[str, Any]) -> Event:
     """
     try:
         return _event(data)
-    except (_Unfit, AttributeError):  # an attribute is missing where something inside isn't a dictionary
+    except (_Unfit, AttributeError, TypeError):  # the last two where something inside isn't a dictionary
         return Event.model_validate(data)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from google.genai import types
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
@@ -92,6 +92,11 @@ def told(value: Any) -> Any:
 
 
 @given(EVENT)
+@example({"content": {"parts": [None]}})
+@example({"content": {"parts": [5, {"text": "a"}]}})
+@example({"content": {"role": "user", "parts": [[], "a"]}})
+@example({"node_info": 5})
+@example({"actions": [None], "usage_metadata": "x"})
 def test_an_event_is_what_validation_gives(data: dict[str, Any]) -> None:
     """For any JSON values, fitting or not, the event or the refusal is that of validation."""
     whole = {"id": "x", "timestamp": 1.0, **data}
