@@ -228,9 +228,10 @@ def lab(options: argparse.Namespace, rest: "list[str]") -> int:
 def test(options: argparse.Namespace, rest: "list[str]") -> int:
     """Run format, lint, types and pytest; with arguments of pytest's own, pytest alone."""
     inside = str(set_up(VENV, "dev", [], options.python))
-    chosen = rest
+    # A file of tests stays in one process, which shares its servers and browser among them.
+    chosen = rest or ["-n", str(min(4, os.cpu_count() or 1)), "--dist", "loadfile"]
     if options.fast:
-        chosen = ["-m", "not browser and not exe and not postgres and not slow", *rest]
+        chosen = ["-m", "not browser and not exe and not postgres and not slow", *chosen]
     else:
         set_up(OLD_KERNEL_VENV, "", [OLD_KERNEL], options.python or inside)
         add_test_programs()

@@ -1,15 +1,16 @@
 """Fixtures for tests in a real JupyterLab: `open_notebook` is the one that most tests need.
 
 ```python
-def test_button(open_notebook: OpenNotebook, kernel: str) -> None:
-    nb = open_notebook(["import ipywidgets as w", "..."], kernel=kernel)   # or a path, or a notebook object
+def test_button(open_notebook: OpenNotebook, host: Host) -> None:
+    nb = open_notebook(["import ipywidgets as w", "..."], host)   # or a path, or a notebook object
     nb.run_all()
     nb.click("Send")
     nb.wait_text("sent")
     nb.assert_clean()
 ```
 
-- A test that asks for `kernel` runs twice, on ipykernel 6.29 and on ipykernel 7; others run on 7.
+- A test that asks for `host` runs four times: in JupyterLab and in Notebook 7, each with ipykernel 6.29 and 7. Others
+  run in JupyterLab with ipykernel 7.
 - One server and one Chromium serve a module; every test gets its own notebook, kernel and page.
 - Screenshots go to `tests/browser/shots/`, or to the folder that ADK_NB_SHOTS names; a failed test leaves one there.
 - Playwright's loop runs in the test's thread, so that `asyncio.run` can't be used in this folder: use the kernel.
@@ -29,7 +30,7 @@ import pytest
 from playwright.sync_api import BrowserContext, sync_playwright
 
 from make import OLD_KERNEL_VENV, find_chromium, python_of
-from tests.browser.lab import KERNELS, SIZE, LabServer, NotebookPage, Source
+from tests.browser.lab import HOSTS, LAB, SIZE, Host, LabServer, NotebookPage, Source
 
 HERE = pathlib.Path(__file__).resolve().parent
 SHOTS = pathlib.Path(os.environ.get("ADK_NB_SHOTS") or HERE / "shots")
@@ -57,10 +58,11 @@ def pytest_runtest_makereport(
     return report
 
 
-@pytest.fixture(params=KERNELS)
-def kernel(request: pytest.FixtureRequest) -> str:
-    """The kernel to run on, one after the other: `ipykernel6` (6.29) and `ipykernel7`."""
-    return str(request.param)
+@pytest.fixture(params=HOSTS, ids="-".join)
+def host(request: pytest.FixtureRequest) -> Host:
+    """Where to run, one after the other: `lab` and `notebook`, each with `ipykernel6` (6.29) and `ipykernel7`."""
+    found: Host = request.param
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -101,20 +103,18 @@ def chromium() -> Iterator[BrowserContext]:
 def open_notebook(request: pytest.FixtureRequest, lab: LabServer, chromium: BrowserContext) -> Iterator[OpenNotebook]:
     """A function that opens a notebook and hands out its `NotebookPage`, kernel idle.
 
-    `open_notebook(source, kernel="ipykernel7", name=None, trust=False)`: `source` is a list of code cells, a notebook
+    `open_notebook(source, host=LAB, name=None, trust=False)`: `source` is a list of code cells, a notebook
     object, or the path of an .ipynb file (a copy of it is opened; copy data files to `lab.work` first). `name` is the
     file's name, by default the test's. `trust` signs it, as for a notebook that this person saved before.
     """
     pages: list[NotebookPage] = []
 
-    def open_one(
-        source: Source, kernel: str = "ipykernel7", name: str | None = None, trust: bool = False
-    ) -> NotebookPage:
+    def open_one(source: Source, host: Host = LAB, name: str | None = None, trust: bool = False) -> NotebookPage:
         stem = re.sub(r"\W+", "_", request.node.name).strip("_")
-        path = lab.write(source, name or f"{stem}-{len(pages)}.ipynb", kernel)
+        path = lab.write(source, name or f"{stem}-{len(pages)}.ipynb", host.kernel)
         if trust:
             lab.trust(path)
-        pages.append(NotebookPage(lab, chromium, path, SHOTS))
+        pages.append(NotebookPage(lab, chromium, path, SHOTS, host.app))
         return pages[-1]
 
     yield open_one

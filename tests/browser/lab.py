@@ -16,7 +16,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import quote, urlsplit
 
 import nbformat
@@ -27,6 +27,8 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KERNELS = ("ipykernel6", "ipykernel7")
+APPS = {"lab": "doc/tree", "notebook": "notebooks"}
+"""Front end → under which address it opens a notebook: JupyterLab with one document, Notebook 7."""
 Source: TypeAlias = "str | pathlib.Path | Sequence[str] | nbformat.NotebookNode"
 
 # Set in a fresh profile so that Lab shows nothing of its own, saves only when told, and keeps every cell in the page.
@@ -38,8 +40,20 @@ QUIET_SETTINGS: dict[str, dict[str, Any]] = {
     "completer-extension/manager": {"autoCompletion": False},
 }
 SIZE: ViewportSize = {"width": 1280, "height": 900}
-# Console lines that Lab itself writes and that say nothing of the notebook.
-CONSOLE_NOISE = ("favicon", "WebSocket connection to", "React DevTools")
+# Console lines that Lab itself writes and that say nothing of the notebook; the last one is Notebook 7's own, at each
+# start, also with a notebook of one cell.
+CONSOLE_NOISE = ("favicon", "WebSocket connection to", "React DevTools", "of undefined (reading 'schema')")
+
+
+class Host(NamedTuple):
+    """Where a notebook runs: the front end that shows it and the kernel that runs it, by their names."""
+
+    app: str = "lab"
+    kernel: str = "ipykernel7"
+
+
+LAB = Host()
+HOSTS = tuple(Host(app, kernel) for app in APPS for kernel in KERNELS)
 
 
 def _exactly(label: str) -> re.Pattern[str]:
@@ -84,6 +98,7 @@ class LabServer:
         command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0"]
         command += ["--IdentityProvider.token=", "--LabApp.extension_manager=readonly", "--expose-app-in-browser"]
         command += ["--ServerApp.disable_check_xsrf=True", f"--ServerApp.root_dir={self.work}"]
+        command += ["--JupyterNotebookApp.expose_app_in_browser=True"]  # Notebook 7 is an extension of the same server
         with open(self.home / "server.log", "wb") as log:
             self._process = subprocess.Popen(
                 command, cwd=self.work, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
@@ -191,8 +206,11 @@ class NotebookPage:
     Playwright's own page and `output(cell)` a Playwright locator, for what has no method here.
     """
 
-    def __init__(self, server: LabServer, browser: BrowserContext, path: pathlib.Path, shots: pathlib.Path) -> None:
+    def __init__(
+        self, server: LabServer, browser: BrowserContext, path: pathlib.Path, shots: pathlib.Path, app: str = "lab"
+    ) -> None:
         self.server = server
+        self.app = app
         self.path = path
         self.shots = shots
         self.foreign_requests: list[str] = []
@@ -201,13 +219,13 @@ class NotebookPage:
         self.page: Page = browser.new_page()
         self.page.set_default_timeout(15_000)
         self.page.on("console", self._note_console)
-        self.page.on("pageerror", lambda error: self._console.append(f"uncaught: {error}"))
+        self.page.on("pageerror", lambda error: self._note(f"uncaught: {error}"))
         self.page.on("request", self._note_request)
         self._load()
 
     def _load(self) -> None:
         relative = self.path.relative_to(self.server.work).as_posix()
-        self.page.goto(f"{self.server.url}doc/tree/{quote(relative)}?reset")
+        self.page.goto(f"{self.server.url}{APPS[self.app]}/{quote(relative)}?reset")
         for is_last in (False, False, True):
             try:
                 self._wait("() => Boolean(window.jupyterapp)", "JupyterLab's page", 60)
@@ -222,8 +240,12 @@ class NotebookPage:
         self.wait_idle(60)
 
     def _note_console(self, message: ConsoleMessage) -> None:
-        if message.type == "error" and not any(noise in message.text for noise in CONSOLE_NOISE):
-            self._console.append(message.text)
+        if message.type == "error":
+            self._note(message.text)
+
+    def _note(self, text: str) -> None:
+        if not any(noise in text for noise in CONSOLE_NOISE):
+            self._console.append(text)
 
     def _note_request(self, request: Request) -> None:
         address = urlsplit(request.url)
@@ -366,7 +388,8 @@ class NotebookPage:
 
     def assert_clean(self) -> None:
         """No Python error, no script error, nothing asked from another machine."""
-        assert (self.errors(), self.console_errors(), self.foreign_requests) == ([], [], [])
+        found = {"errors": self.errors(), "console": self.console_errors(), "requests": self.foreign_requests}
+        assert not any(found.values()), found
 
     # Acting
 

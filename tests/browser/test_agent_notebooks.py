@@ -29,7 +29,7 @@ def cells_of(name: str) -> dict[str, int]:
 def test_the_travel_planner_talks(open_notebook: OpenNotebook) -> None:
     """The team is drawn, the booking agent's question is answered in the same run, tables show calls and nodes."""
     cell = cells_of("02_travel_planner.ipynb")
-    nb = open_notebook(NOTEBOOKS / "02_travel_planner.ipynb", kernel="ipykernel7")
+    nb = open_notebook(NOTEBOOKS / "02_travel_planner.ipynb")
     nb.run_all()
     nb.wait_text("Booked CD 330 on 2027-02-03 for 149 euros", cell["send"])
     nb.wait_text("flight_booker", cell["calls"])
@@ -43,7 +43,7 @@ def test_the_travel_planner_talks(open_notebook: OpenNotebook) -> None:
 def test_the_refund_assistant_decides(open_notebook: OpenNotebook) -> None:
     """A large refund waits for a person; the run goes on under its own cell."""
     cell = cells_of("03_refund_assistant.ipynb")
-    nb = open_notebook(NOTEBOOKS / "03_refund_assistant.ipynb", kernel="ipykernel7")
+    nb = open_notebook(NOTEBOOKS / "03_refund_assistant.ipynb")
     nb.run_all()
     nb.wait_text("No refund.", cell["open"])
     nb.wait_text("1240.0 paid back", cell["answer"])

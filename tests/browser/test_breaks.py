@@ -5,15 +5,16 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenNotebook
+from tests.browser.lab import Host
 from tests.browser.test_run_view import NAME, SETUP
 
 WAITING = "gate.set()\nmade = await run(flow, 'charged twice', sessions='memory')"
 
 
-def test_kernel_restart_is_told_and_what_was_typed_stays(open_notebook: OpenNotebook, kernel: str) -> None:
+def test_kernel_restart_is_told_and_what_was_typed_stays(open_notebook: OpenNotebook, host: Host) -> None:
     """After a restart the view says so, its clocks stand still, and the form keeps its text but can't be sent."""
     slow = "async def slow(node_input):\n    await asyncio.sleep(900)\ngoing = run(slow, 'x', sessions='memory')\nNone"
-    nb = open_notebook([SETUP + NAME, "made = await run(greet, 'x', sessions='memory')", slow], kernel=kernel)
+    nb = open_notebook([SETUP + NAME, "made = await run(greet, 'x', sessions='memory')", slow], host)
     nb.run_all()
     nb.wait_text("Your name?", cell=1)
     nb.wait_text("running", cell=2)
@@ -138,7 +139,7 @@ def test_forms_of_two_outputs_keep_their_own_labels(open_notebook: OpenNotebook)
     nb.assert_clean()
 
 
-def test_double_click_answers_once(open_notebook: OpenNotebook, kernel: str) -> None:
+def test_double_click_answers_once(open_notebook: OpenNotebook, host: Host) -> None:
     """Two quick clicks on a button that sends at once give one answer."""
     ask = (
         "ran = []\n"
@@ -146,7 +147,7 @@ def test_double_click_answers_once(open_notebook: OpenNotebook, kernel: str) -> 
         "def count(node_input):\n    ran.append(node_input)\n    return 'done'\n"
         "made = await run(Workflow(name='w', edges=[('START', ask, count)]), 'x', sessions='memory')"
     )
-    nb = open_notebook([SETUP, ask], kernel=kernel)
+    nb = open_notebook([SETUP, ask], host)
     nb.run_all()
     nb.wait_text("Sure?", cell=1)
     nb.button("yes", cell=1).dblclick()

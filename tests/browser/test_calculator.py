@@ -6,7 +6,7 @@ from playwright.sync_api import BrowserContext, Locator
 
 from adk_nb.notebook.calculator.calculator_view import calculator
 from tests.browser.conftest import OpenNotebook
-from tests.browser.lab import NotebookPage
+from tests.browser.lab import Host, NotebookPage
 
 CELLS = [
     "from adk_nb.notebook.calculator.calculator_view import calculator\ncalc = calculator()\ncalc",
@@ -25,9 +25,9 @@ def saved_html(nb: NotebookPage, cell: int) -> str:
     return "".join(nb.bundles(cell)[0]["data"]["text/html"])
 
 
-def test_sliders_and_object_are_one(open_notebook: OpenNotebook, kernel: str) -> None:
+def test_sliders_and_object_are_one(open_notebook: OpenNotebook, host: Host) -> None:
     """A slider moved by keyboard, a value set from code and a second copy all show the same, on both kernels."""
-    nb = open_notebook(CELLS, kernel=kernel)
+    nb = open_notebook(CELLS, host)
     nb.run_all()
     for cell in (0, 1):
         nb.wait_text("The loop sends 10,500 tokens in 6 calls, the graph 1,500 in 3", cell)

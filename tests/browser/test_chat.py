@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenNotebook
-from tests.browser.lab import NotebookPage
+from tests.browser.lab import Host, NotebookPage
 
 SETUP = """
 import asyncio
@@ -63,9 +63,9 @@ def say(nb: NotebookPage, text: str, cell: int) -> None:
     box.press("Enter")
 
 
-def test_a_person_chats(open_notebook: OpenNotebook, kernel: str) -> None:
+def test_a_person_chats(open_notebook: OpenNotebook, host: Host) -> None:
     """Enter sends, replies and calls appear, an approval is a click, the cursor stays, and what is saved is a page."""
-    nb = open_notebook([SETUP, "talk = adk.chat(desk, sessions='memory')\ntalk"], kernel=kernel)
+    nb = open_notebook([SETUP, "talk = adk.chat(desk, sessions='memory')\ntalk"], host)
     nb.run_all()
     out = nb.output(1)
     expect(out.locator(".adknb-chat")).to_have_count(1)
@@ -84,7 +84,7 @@ def test_a_person_chats(open_notebook: OpenNotebook, kernel: str) -> None:
     expect(out.get_by_role("button", name="Send", exact=True)).to_be_disabled()
     for theme in ("dark", "light"):
         nb.theme(theme)
-        nb.screenshot(f"chat-{theme}-{kernel}", cell=1)
+        nb.screenshot(f"chat-{theme}-{host.app}-{host.kernel}", cell=1)
     out.get_by_role("button", name="Approve").click()
     nb.wait_text("Paid five.", cell=1)
     nb.wait_text("approved", cell=1)

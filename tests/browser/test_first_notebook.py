@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from tests.browser.conftest import OpenNotebook
-from tests.browser.lab import ROOT, NotebookPage
+from tests.browser.lab import LAB, ROOT, Host, NotebookPage
 
 NOTEBOOK = ROOT / "notebooks" / "01_support_inbox.ipynb"
 CELL = {cell.id: number for number, cell in enumerate(nbformat.read(NOTEBOOK, as_version=4).cells)}
@@ -23,17 +23,17 @@ def without_key() -> Iterator[None]:
         yield
 
 
-def run_all(open_notebook: OpenNotebook, kernel: str) -> NotebookPage:
+def run_all(open_notebook: OpenNotebook, host: Host = LAB) -> NotebookPage:
     """Open a copy of the notebook and run it to its end."""
-    nb = open_notebook(NOTEBOOK, kernel=kernel)
+    nb = open_notebook(NOTEBOOK, host)
     nb.run_all()
     nb.wait_text("waiting for you", CELL["refund"])
     return nb
 
 
-def test_refund_is_issued_after_a_click(open_notebook: OpenNotebook, kernel: str) -> None:
+def test_refund_is_issued_after_a_click(open_notebook: OpenNotebook, host: Host) -> None:
     """Run All reaches the end with the question open; a click on "yes" issues the refund, and the log goes on."""
-    nb = run_all(open_notebook, kernel)
+    nb = run_all(open_notebook, host)
     nb.wait_text("Graph or agent loop?", CELL["calculator"])
     for text in ("FL-27002", "EUR", "Approve?"):
         nb.wait_text(text, CELL["refund"])
@@ -50,7 +50,7 @@ def test_refund_is_issued_after_a_click(open_notebook: OpenNotebook, kernel: str
 
 def test_refund_is_declined_in_the_dark(open_notebook: OpenNotebook) -> None:
     """The form is there in Lab's dark theme too, and "no" declines the refund."""
-    nb = run_all(open_notebook, "ipykernel7")
+    nb = run_all(open_notebook)
     light = background(nb)
     nb.theme("dark")
     nb.wait_for(lambda: background(nb) != light, "the run view to turn dark")
@@ -64,7 +64,7 @@ def test_refund_is_declined_in_the_dark(open_notebook: OpenNotebook) -> None:
 
 def test_a_bug_ends_in_a_report(open_notebook: OpenNotebook) -> None:
     """The view of a run that was over at once shows its end: the report, the tokens, no form."""
-    nb = run_all(open_notebook, "ipykernel7")
+    nb = run_all(open_notebook)
     for text in ("completed", "Environment: not stated", "2 model calls"):
         nb.wait_text(text, CELL["bug"])
     assert "running" not in nb.text(CELL["bug"])
@@ -72,7 +72,7 @@ def test_a_bug_ends_in_a_report(open_notebook: OpenNotebook) -> None:
 
 def test_saved_notebook_is_small_and_readable(open_notebook: OpenNotebook) -> None:
     """Saved after the answer and opened again by somebody else, it shows graph, answer and result, below a set size."""
-    nb = run_all(open_notebook, "ipykernel7")
+    nb = run_all(open_notebook)
     nb.click("yes", CELL["refund"])
     nb.wait_text("completed", CELL["refund"])
     nb.wait_text("completed", CELL["bug"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.browser.conftest import OpenNotebook
+from tests.browser.lab import Host
 
 BUTTON = [
     "import ipykernel, ipywidgets as w\n"
@@ -14,11 +15,11 @@ BUTTON = [
 ]
 
 
-def test_click_reaches_the_kernel(open_notebook: OpenNotebook, kernel: str) -> None:
+def test_click_reaches_the_kernel(open_notebook: OpenNotebook, host: Host) -> None:
     """A click after the cell has ended reaches its callback and what that sets is shown, on both kernels."""
-    nb = open_notebook(BUTTON, kernel=kernel)
+    nb = open_notebook(BUTTON, host)
     nb.run_all()
-    nb.wait_text("kernel 6.29." if kernel == "ipykernel6" else "kernel 7.", cell=2)
+    nb.wait_text("kernel 6.29." if host.kernel == "ipykernel6" else "kernel 7.", cell=2)
     nb.wait_text("nobody", cell=1)
     nb.fill("Name", "Ada")
     nb.click("Greet")

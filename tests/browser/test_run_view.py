@@ -9,7 +9,7 @@ from playwright.sync_api import BrowserContext, expect
 
 from adk_nb.notebook.assets import script
 from tests.browser.conftest import OpenNotebook
-from tests.browser.lab import NotebookPage
+from tests.browser.lab import Host, NotebookPage
 
 SETUP = """
 import asyncio
@@ -64,9 +64,9 @@ def node_classes(nb: NotebookPage, path: str, cell: int) -> str:
     return nb.output(cell).locator(f'svg [data-path="{path}"]').get_attribute("class") or ""
 
 
-def test_run_is_watched_asked_and_answered(open_notebook: OpenNotebook, kernel: str) -> None:
+def test_run_is_watched_asked_and_answered(open_notebook: OpenNotebook, host: Host) -> None:
     """A node lights up while its cell still runs; the form refuses what doesn't fit, and a click completes the run."""
-    nb = open_notebook([SETUP, "made = await run(flow, 'charged twice', sessions='memory')"], kernel=kernel)
+    nb = open_notebook([SETUP, "made = await run(flow, 'charged twice', sessions='memory')"], host)
     nb.run_cell(0)
     nb.run_code("asyncio.get_running_loop().call_later(6, gate.set); None")
     nb.run_cell(1, wait=False)
@@ -91,9 +91,9 @@ def test_run_is_watched_asked_and_answered(open_notebook: OpenNotebook, kernel: 
     nb.assert_clean()
 
 
-def test_interrupt_ends_a_quiet_run(open_notebook: OpenNotebook, kernel: str) -> None:
+def test_interrupt_ends_a_quiet_run(open_notebook: OpenNotebook, host: Host) -> None:
     """The kernel's Stop button ends a run that is only waiting for something, and the view says so."""
-    nb = open_notebook([SETUP, "made = run(flow, 'x', sessions='memory')\nawait made"], kernel=kernel)
+    nb = open_notebook([SETUP, "made = run(flow, 'x', sessions='memory')\nawait made"], host)
     nb.run_cell(0)
     nb.run_cell(1, wait=False)
     nb.wait_for(lambda: "adknb-running" in node_classes(nb, "classifier", 1), "the classifier to light up")
@@ -105,9 +105,9 @@ def test_interrupt_ends_a_quiet_run(open_notebook: OpenNotebook, kernel: str) ->
     assert nb.console_errors() == []
 
 
-def test_stop_in_the_view_ends_a_background_run(open_notebook: OpenNotebook, kernel: str) -> None:
+def test_stop_in_the_view_ends_a_background_run(open_notebook: OpenNotebook, host: Host) -> None:
     """A run that nobody awaits goes on after its cell, and the Stop button in its view ends it."""
-    nb = open_notebook([SETUP, "made = run(flow, 'x', sessions='memory')\nNone"], kernel=kernel)
+    nb = open_notebook([SETUP, "made = run(flow, 'x', sessions='memory')\nNone"], host)
     nb.run_all()
     nb.wait_for(lambda: "adknb-running" in node_classes(nb, "classifier", 1), "the classifier to light up")
     nb.click("Stop", cell=1)
@@ -138,9 +138,9 @@ def test_run_that_ends_its_cell_is_shown_once(open_notebook: OpenNotebook) -> No
     assert [len(nb.bundles(cell)) for cell in (1, 2)] == [1, 1]
 
 
-def test_page_reload_in_the_middle_of_a_form(open_notebook: OpenNotebook, kernel: str) -> None:
+def test_page_reload_in_the_middle_of_a_form(open_notebook: OpenNotebook, host: Host) -> None:
     """What is typed and not sent survives a reload of the page, and the form still reaches the run."""
-    nb = open_notebook([SETUP + NAME, "made = await run(greet, 'x', sessions='memory')"], kernel=kernel, trust=True)
+    nb = open_notebook([SETUP + NAME, "made = await run(greet, 'x', sessions='memory')"], host, trust=True)
     nb.run_all()
     nb.wait_text("Your name?", cell=1)
     nb.output(1).locator("textarea").fill("Ada L")
