@@ -17,6 +17,7 @@ from adk_nb.frames.columns import column
 from adk_nb.frames.plain import plain
 from adk_nb.frames.sources import sessions_of
 from adk_nb.frames.stored_session import where
+from adk_nb.frames.whole_file import written_whole
 
 _ABOUT = "adk_nb"
 """The key under which a file says what its columns are."""
@@ -69,13 +70,15 @@ def save_frame(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     as_json = [place for place, values in enumerate(columns) if values.dtype == object and not _is_text(values)]
     about = {"columns": [(name, str(values.dtype)) for name, values in frame.items()], "as_json": as_json}
     if _suffix(path) == ".jsonl":
-        _write_lines(columns, about, Path(path))
+        with written_whole(path) as part:
+            _write_lines(columns, about, part)
         return
     for place in as_json:
         columns[place] = columns[place].map(_json, na_action="ignore")
     flat = pd.DataFrame(dict(zip(_unlike(frame.columns), columns, strict=True)), index=frame.index)
     flat.attrs = {_ABOUT: about}
-    flat.to_parquet(path)
+    with written_whole(path) as part:
+        flat.to_parquet(part)
 
 
 def load_frame(path: str | os.PathLike[str]) -> pd.DataFrame:

@@ -20,6 +20,7 @@ from adk_nb.events.event import Event
 from adk_nb.events.record import NodeRun, run_from_dict
 from adk_nb.events.stored import event_from_json, event_to_json, pack_each, run_to_json, unpack_each
 from adk_nb.frames.stored_session import StoredSession
+from adk_nb.frames.whole_file import written_whole
 
 FIELDS = ("app", "user", "id", "created_at", "updated_at")
 
@@ -30,17 +31,12 @@ def write_sessions(sessions: Iterable[StoredSession], path: str | os.PathLike[st
     The file is there under its name when all is in it, and not before.
     """
     place = Path(path)
-    part = place.with_name(f"{place.name}.part")
     count = 0
-    try:
-        with _open(part, "wt", place.suffix == ".gz") as file:
-            for session in sessions:
-                count += 1
-                for line in _lines(session):
-                    file.write(f"{line}\n")
-        part.replace(place)
-    finally:
-        part.unlink(missing_ok=True)
+    with written_whole(place) as part, _open(part, "wt", place.suffix == ".gz") as file:
+        for session in sessions:
+            count += 1
+            for line in _lines(session):
+                file.write(f"{line}\n")
     return count
 
 

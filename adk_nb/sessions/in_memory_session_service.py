@@ -41,6 +41,9 @@ class InMemorySessionService(BaseSessionService):
         self._lock = threading.Lock()  # event loops of several threads may share a service
         self._turns = Turns()
 
+    def __repr__(self) -> str:
+        return "InMemorySessionService()"
+
     async def create_session(
         self, *, app_name: str, user_id: str, state: dict[str, Any] | None = None, session_id: str | None = None
     ) -> Session:

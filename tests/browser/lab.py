@@ -40,9 +40,15 @@ QUIET_SETTINGS: dict[str, dict[str, Any]] = {
     "completer-extension/manager": {"autoCompletion": False},
 }
 SIZE: ViewportSize = {"width": 1280, "height": 900}
-# Console lines that Lab itself writes and that say nothing of the notebook; the last one is Notebook 7's own, at each
-# start, also with a notebook of one cell.
-CONSOLE_NOISE = ("favicon", "WebSocket connection to", "React DevTools", "of undefined (reading 'schema')")
+# Console lines that Lab itself writes and that say nothing of the notebook; the last two are Notebook 7's own, as it
+# starts, also with a notebook of one cell.
+CONSOLE_NOISE = (
+    "favicon",
+    "WebSocket connection to",
+    "React DevTools",
+    "of undefined (reading 'schema')",
+    "Command 'filebrowser:open-path' not registered",
+)
 
 
 class Host(NamedTuple):

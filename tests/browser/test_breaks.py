@@ -167,3 +167,23 @@ def test_errors_of_an_answer_stay_in_the_copy_that_sent_it(open_notebook: OpenNo
     assert "needs a value" not in nb.text(2)
     assert nb.output(1).locator(":focus").count() == 1
     nb.assert_clean()
+
+
+def test_a_cell_waits_for_a_click_where_clicks_arrive(open_notebook: OpenNotebook, host: Host) -> None:
+    """`completed()` waits through the answer on ipykernel 7; on 6, which keeps clicks, it ends with a word about it."""
+    waits = "made = run(greet, 'x', sessions='memory')\nawait made.completed()\nprint('cell over:', made.status)"
+    nb = open_notebook([SETUP + NAME, waits, "await made.completed()\nprint('then:', made.output)"], host)
+    nb.run_cell(0)
+    nb.run_cell(1, wait=False)
+    nb.wait_text("Your name?", cell=1)
+    if host.kernel == "ipykernel6":
+        nb.wait_text("hears no clicks while a cell waits", cell=1)
+        nb.wait_text("cell over: waiting", cell=1)
+    nb.output(1).locator("textarea").fill("Ada")
+    nb.click("Send answer", cell=1)
+    nb.wait_text("hello Ada", cell=1)
+    if host.kernel == "ipykernel7":
+        nb.wait_text("cell over: completed", cell=1)
+    nb.run_cell(2)
+    nb.wait_text("then: hello Ada", cell=2)
+    nb.assert_clean()

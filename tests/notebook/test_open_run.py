@@ -268,3 +268,31 @@ def test_what_isnt_there() -> None:
         assert adk_nb.open_run("s", sessions=store, user="ada").user_id == "ada"
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_a_run_is_named_by_the_beginning_of_an_id(kind: str, tmp_path: Path) -> None:
+    """A session's or a run's id is found by its beginning, as a view shows it; one of an older run opens that one."""
+    store: Any = InMemorySessionService() if kind == "memory" else SqliteSessionService(tmp_path / "s.db")
+
+    async def main() -> None:
+        made = await adk_nb.run(last, "one", sessions=store, session="monday-morning")
+        await made.send("two")
+        await adk_nb.run(last, "three", sessions=store, session="monday-evening")
+        short = made.invocation_id.removeprefix("e-")[:6]
+        for name in (made.invocation_id, made.invocation_id[:8], short):
+            assert adk_nb.open_run(name, sessions=store).output == "done one"
+        assert adk_nb.open_run("monday-m", sessions=store).output == "done two"
+        with pytest.raises(ConfigurationError, match="2 sessions begin with 'mond'; say which one: 'monday-"):
+            adk_nb.open_run("mond", sessions=store)
+        with pytest.raises(SessionNotFoundError) as caught:
+            adk_nb.open_run("tuesday-morning", sessions=store)
+        said = str(caught.value)
+        assert "There is no session or run 'tuesday-morning' in" in said
+        assert "'monday-morning' (did you mean this?)" in said
+        assert " at 0x" not in said
+        for short_name in ("e-", "m", ""):
+            with pytest.raises(SessionNotFoundError):
+                adk_nb.open_run(short_name, sessions=store)
+
+    asyncio.run(main())

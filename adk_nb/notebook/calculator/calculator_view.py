@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import json
 import os
-import pathlib
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -43,6 +42,7 @@ from adk_nb.calculator import (
     summary,
 )
 from adk_nb.errors import ConfigurationError
+from adk_nb.frames.whole_file import write_page
 from adk_nb.notebook.assets import page, script, style_sheet
 from adk_nb.notebook.calculator.calculator_runs import fit_runs
 from adk_nb.notebook.calculator.calculator_static import static_detailed, static_simple
@@ -263,7 +263,7 @@ class Calculator(anywidget.AnyWidget):
         """
         whole = page("Graph or agent loop?", self._fragment())
         if path is not None:
-            pathlib.Path(path).write_text(whole, encoding="utf-8")
+            write_page(path, whole)
         return whole
 
     def _values(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from adk_nb.calculator import DesignsFit
 from adk_nb.errors import ConfigurationError
 from adk_nb.frames import usage_frame
 from adk_nb.frames.plain import glance
+from adk_nb.frames.whole_file import write_page
 from adk_nb.models.secrets import without_secrets
 from adk_nb.notebook import settings
 from adk_nb.notebook.assets import page
@@ -114,9 +115,7 @@ class Race:
 
     def to_html(self, path: str | pathlib.Path) -> pathlib.Path:
         """Write the race as one page that needs neither kernel nor network; return its path."""
-        target = pathlib.Path(path)
-        target.write_text(page("Agent loop against graph", self.html()), encoding="utf-8")
-        return target
+        return write_page(path, page("Agent loop against graph", self.html()))
 
     def __repr__(self) -> str:
         return race_text(self)

@@ -11,12 +11,13 @@ from adk_nb.events.record import Status
 from adk_nb.models.use import as_model
 from adk_nb.notebook.drawing.stored_graph import stored_graph
 from adk_nb.notebook.front_end import front_end
+from adk_nb.notebook.running.named_run import named_run
 from adk_nb.notebook.running.presets import Presets
 from adk_nb.notebook.running.private_loop import run_blocking
 from adk_nb.notebook.running.run import Run
 from adk_nb.notebook.running.run_history import RunHistory
 from adk_nb.notebook.running.run_work import RunWork
-from adk_nb.notebook.running.stored_sessions import StoredRun, find_session, load_run
+from adk_nb.notebook.running.stored_sessions import StoredRun, load_run
 from adk_nb.notebook.settings import as_sessions, default_sessions
 from adk_nb.workflow.build import build_root
 from adk_nb.workflow.limits import Limits
@@ -44,7 +45,8 @@ def open_run(
     code has lost or gained since is told in `run.warnings`. Without, it can be looked at.
 
     Args:
-        session_id: The session that it is kept in; `adk_nb.runs()` lists them.
+        session_id: The session that it is kept in, or the run's own id; `adk_nb.runs()` lists both. The first four
+            characters do where no other begins with them.
         root: The workflow, agent, node, function or `App` that ran, made again.
         sessions: Where it is kept, as in `run`.
         invocation_id: Which run of the session; `None` for the newest.
@@ -58,7 +60,7 @@ def open_run(
     Raises:
         SessionNotFoundError: there is no such session.
         InvocationNotFoundError: there is no such run in it.
-        ConfigurationError: several sessions have this id, or the store can't find one without its app.
+        ConfigurationError: several sessions or runs could be meant, or the store can't find one without its app.
 
     Example:
         >>> import adk_nb as adk
@@ -74,8 +76,8 @@ def open_run(
         app = root.name if isinstance(root, App) else node.name
 
     async def load() -> tuple[StoredRun, asyncio.AbstractEventLoop]:
-        where = await find_session(service, session_id, app, user)
-        return await load_run(service, where, node, invocation_id), asyncio.get_running_loop()
+        where, named = await named_run(service, session_id, app, user)
+        return await load_run(service, where, node, invocation_id or named), asyncio.get_running_loop()
 
     stored, loop = run_blocking(load())
     history = _history(stored, node)

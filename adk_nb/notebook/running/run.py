@@ -10,7 +10,6 @@ import asyncio
 import copy
 import os
 from collections.abc import Generator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adk_nb import frames
@@ -19,6 +18,7 @@ from adk_nb.errors import ConfigurationError, StoredRunError
 from adk_nb.events.event import Event, new_id
 from adk_nb.events.record import NodeRun
 from adk_nb.frames.reading import Usage, total_usage
+from adk_nb.frames.whole_file import write_page
 from adk_nb.models.use import as_model
 from adk_nb.notebook import settings
 from adk_nb.notebook.drawing.run_graph import RunGraph
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from adk_nb.notebook.view.run_view import RunView
+
+
+CLICK_S = 2.0
+"""Seconds in which a page says that clicks arrive; it takes 40 to 220 ms where they do."""
 
 
 class Run:
@@ -256,6 +260,39 @@ class Run:
         await self._work.settled()
         return self
 
+    async def completed(self) -> Run:
+        """Wait until it is over, through the answers that a person gives in its forms meanwhile.
+
+        Where nobody can answer while a cell waits, it comes back at the pause as `await run` does, with a hint in
+        `warnings`: in a notebook that a program runs, in plain code, and on a kernel that keeps clicks until the cell
+        has ended (ipykernel 6), which is found out by asking the page. The questions stay open.
+        """
+        return await self._work.on_own_loop(self._completed)
+
+    async def _completed(self) -> Run:
+        are_heard = False
+        while not (await self._settled()).is_over:
+            if not are_heard:
+                why = await self._why_nobody_answers()
+                if why:
+                    asked = ", ".join(f"{one.interrupt_id!r} of node {one.node!r}" for one in self.pending)
+                    self._work.warn(f"{why} Open: {asked}.")
+                    break
+                are_heard = True
+            await self._work.goes_on()
+        return self
+
+    async def _why_nobody_answers(self) -> str:
+        seen_by = front_end()
+        if seen_by in ("none", "static"):
+            return "Nobody can answer here: await run.respond(answer) does, or answers= beforehand."
+        shown = self._shown()
+        if not shown.is_open:
+            self.view()
+        if await shown.clicks_arrive(CLICK_S):
+            return ""
+        return "This kernel hears no clicks while a cell waits: answer in the form, and await it again in a later cell."
+
     async def respond(self, answer: Any, interrupt_id: str | None = None) -> Run:
         """Answer a question, and wait until the run settles again.
 
@@ -369,11 +406,11 @@ class Run:
         """Return the view as a page of its own: picture, table, questions, answers, result; nothing is fetched.
 
         Args:
-            path: Where to write the page as well; `None` writes nothing.
+            path: Where to write the page as well, whole or not at all; `None` writes nothing.
         """
         whole = self._shown().html()
         if path is not None:
-            Path(path).write_text(whole, encoding="utf-8")
+            write_page(path, whole)
         return whole
 
     def __repr__(self) -> str:

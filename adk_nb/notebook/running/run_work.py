@@ -197,6 +197,11 @@ class RunWork:
         if refusal is not None:
             raise refusal
 
+    async def goes_on(self) -> None:
+        """Wait until a run that waits for a person goes on."""
+        while self.history.status == "waiting":  # noqa: ASYNC110  # a kernel's interrupt isn't noticed by a quiet await
+            await asyncio.sleep(TICK_S)
+
     def answer(self, answers: dict[str, Any]) -> asyncio.Future[None]:
         """Answer as soon as the turn that runs now has ended; the future is done when the answer is stored."""
         accepted: asyncio.Future[None] = self.loop.create_future()
@@ -257,6 +262,12 @@ class RunWork:
         self.history.status = "cancelled"
         self.history.settle()
         self._show_settled()
+
+    def warn(self, text: str) -> None:
+        """Tell a person something once, in the view as well."""
+        self.history.warn(text)
+        if self.view is not None:
+            self.view.settled()
 
     def view_broke_off(self, error: Exception) -> None:
         """A view could not be shown: the run goes on without it, and says so once."""

@@ -14,10 +14,9 @@ from adk_nb.events.record import NodeRun, Status, open_ids
 from adk_nb.frames.reading import Usage, counted
 from adk_nb.frames.spans import WORK, key_of, spans_of
 from adk_nb.notebook.running.private_loop import run_blocking
-from adk_nb.notebook.running.stored_sessions import NO_EVENTS, find_sessions, open_session
+from adk_nb.notebook.running.stored_sessions import find_sessions, root_runs
 from adk_nb.notebook.settings import as_sessions, default_sessions
-from adk_nb.runners.records import records_in_events, with_records
-from adk_nb.sessions.looking_back import FoundSession, Said, TellsRuns
+from adk_nb.sessions.looking_back import FoundSession, TellsRuns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,27 +139,16 @@ async def _newest(service: Any, wanted: _Wanted, count: int) -> list[_Row]:
 
 
 async def _runs_in(service: Any, where: FoundSession, wanted: _Wanted) -> list[_Row]:
-    tops, said = await _read(with_records(service, None), where)
-    if not tops and said and with_records(service, None) is service:
-        # The store keeps records, and none of this: google-adk ran it.
-        tops, said = await _read(records_in_events(service, None), where)
+    runs, log = await root_runs(service, where)
+    tops = [run for run in runs if wanted.takes(run)]
     told: dict[str, tuple[int, Usage]] = {}
-    for one in said:
+    for one in await log.said() if tops and isinstance(log, TellsRuns) else ():
         events, usage = told.get(one.invocation_id, (0, Usage()))
         if one.usage is not None:
             for _ in range(one.events or 1):
                 usage.add(_usage(one.usage))
         told[one.invocation_id] = events + one.events, usage
-    nothing = (0, Usage())
-    return [_Row(where, top, *told.get(top.invocation_id, nothing)) for top in tops if wanted.takes(top)]
-
-
-async def _read(sessions: Any, where: FoundSession) -> tuple[list[NodeRun], list[Said]]:
-    _, log = await open_session(sessions, where, NO_EVENTS)
-    if isinstance(log, TellsRuns):
-        return await log.root_runs(), await log.said()
-    newest = await log.root_run(None)  # a store of somebody's own, which tells of no other
-    return ([] if newest is None else [newest]), []
+    return [_Row(where, top, *told.get(top.invocation_id, (0, Usage()))) for top in tops]
 
 
 def _usage(found: Any) -> Usage:

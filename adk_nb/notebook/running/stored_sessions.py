@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from adk_nb.errors import ConfigurationError, InvocationNotFoundError, SessionNotFoundError, one_of
+from adk_nb.errors import ConfigurationError, InvocationNotFoundError, SessionNotFoundError
 from adk_nb.events.event import Event
 from adk_nb.events.get_session_config import GetSessionConfig
 from adk_nb.events.record import NodeRun
@@ -56,24 +56,29 @@ async def find_sessions(
     return sorted(found, key=lambda one: one.last_update_time, reverse=True)
 
 
-async def find_session(service: Any, session_id: str, app_name: str | None, user_id: str | None) -> FoundSession:
-    """Return the one session with an id.
+async def root_runs(service: Any, where: FoundSession) -> tuple[list[NodeRun], RunLog]:
+    """Return the root records of a session's runs, and the log that tells more of them.
+
+    Of a store of somebody's own that can't list them, the newest one.
 
     Raises:
-        SessionNotFoundError: there is none.
-        ConfigurationError: several apps or users have one of this id.
+        SessionNotFoundError: the session is gone.
     """
-    found = await find_sessions(service, app_name=app_name, user_id=user_id, session_id=session_id)
-    if not found:
-        where = "" if app_name is None else f" of app {app_name!r}"
-        raise SessionNotFoundError(
-            f"There is no session {session_id!r}{where} in {service!r}: adk_nb.runs() lists those that are stored; "
-            f"give sessions= for another store, app= for another app."
-        )
-    if len(found) > 1:
-        names = one_of("", [f"app={one.app_name!r}, user={one.user_id!r}" for one in found]).replace('"', "")
-        raise ConfigurationError(f"{len(found)} sessions have the id {session_id!r}; say which one, with {names}.")
-    return found[0]
+    sessions = with_records(service, None)
+    _, log = await open_session(sessions, where, NO_EVENTS)
+    found = await _root_runs(log)
+    if not found and sessions is service and isinstance(log, TellsRuns) and await log.said():
+        # The store keeps records, and none of this: google-adk ran it.
+        _, log = await open_session(records_in_events(service, None), where, NO_EVENTS)
+        found = await _root_runs(log)
+    return found, log
+
+
+async def _root_runs(log: RunLog) -> list[NodeRun]:
+    if isinstance(log, TellsRuns):
+        return await log.root_runs()
+    newest = await log.root_run(None)
+    return [] if newest is None else [newest]
 
 
 async def load_run(

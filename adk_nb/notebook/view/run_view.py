@@ -15,6 +15,8 @@ and VS Code the output names the widget as well, and reopening falls to what tho
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import functools
 import importlib
 import sys
@@ -45,6 +47,8 @@ P = ParamSpec("P")
 BATCH_S = 0.15
 """Seconds between two messages to the page."""
 BATCH_ROWS = 500
+PING_S = 0.2
+"""Seconds between two asks whether clicks arrive: one that is sent before a view has mounted is lost."""
 PAGE_ROWS = 500
 """Rows in what a live view starts from; it asks for the ones before."""
 SAVED_ROWS = 2_000
@@ -102,6 +106,7 @@ class RunView:
         self._timer: Any = None
         self._flushed_at = 0.0
         self._is_heard = False
+        self._heard: asyncio.Event = asyncio.Event()
         self._base_timer: Any = None
         self._base_pause = 0.3
         self._shown_in: int | None = None
@@ -119,6 +124,11 @@ class RunView:
         self._shown_in = cell_count()
         data, metadata = self._bundle()
         display(data, metadata=metadata, raw=True, display_id=self._key)
+
+    @property
+    def is_open(self) -> bool:
+        """A page can be linked with it."""
+        return self._link is not None
 
     @property
     def is_in_this_cell(self) -> bool:
@@ -146,6 +156,22 @@ class RunView:
             self._close()
         elif self._link is not None:
             _load_schema_checks()
+
+    async def clicks_arrive(self, within_s: float) -> bool:
+        """Say whether what a person does on the page reaches the kernel now, while a cell waits.
+
+        ipykernel 6 keeps all clicks for the end of the cell, and a later one does so for a page that knows no
+        subshells; so the page is asked, and its answer is the proof.
+        """
+        self._heard.clear()
+        for _ in range(round(within_s / PING_S)):
+            if self._link is None:
+                return False
+            self._link.send({"kind": "ping"})
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._heard.wait(), PING_S)
+                return True
+        return False
 
     @_harmless
     def resumed(self) -> None:
@@ -252,6 +278,7 @@ class RunView:
     def _take(self, content: Mapping[str, Any]) -> None:
         kind = content.get("kind")
         self._is_heard = True
+        self._heard.set()
         if kind == "snapshot" and self._link is not None:
             self._flush()
             self._link.send({"kind": "snapshot", "snapshot": self.fold.snapshot(PAGE_ROWS), "now": time.time()})

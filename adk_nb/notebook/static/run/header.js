@@ -54,7 +54,7 @@ export class Header {
     const on = header.since === null || now === null ? 0 : Math.max(0, now - header.since);
     const busy = header.busy_s + (header.status === "running" ? on : 0);
     const waiting = header.waiting_s + (header.status === "waiting" ? on : 0);
-    const id = header.run_id ? `run ${header.run_id.slice(0, 6)}` : "";
+    const id = header.run_id ? `run ${header.run_id.replace(/^e-/, "").slice(0, 6)}` : "";
     const parts = [id, `${duration(busy)} busy`, waiting >= 0.05 ? `${duration(waiting)} waiting` : ""];
     this.times.textContent = parts.filter(Boolean).join(" · ");
     this.times.title = [header.run_id && `run ${header.run_id}`, header.session_id && `session ${header.session_id}`]

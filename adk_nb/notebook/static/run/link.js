@@ -53,13 +53,14 @@ export function linkModel(model) {
     },
   };
   const onMessage = (message) => {
+    if (message.kind === "ping") return port.send({ kind: "pong" });
     let isGap = false;
     for (const view of copiesOf(key)) {
       if (message.kind === "batch") isGap = view.takeBatch(message) || isGap;
       else if (message.kind === "snapshot") view.takeSnapshot(message);
       else view.takeAnswer(message);
     }
-    if (isGap) port.send({ kind: "snapshot" });
+    return isGap && port.send({ kind: "snapshot" });
   };
   // JupyterLab and Notebook 7 show their kernel here; elsewhere a loss is noticed when something is sent.
   const kernel = model.widget_manager?.kernel;

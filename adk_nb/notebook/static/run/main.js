@@ -8,7 +8,8 @@
  *
  * Kernel to page: the trait `base` (a snapshot) and messages `{kind: "batch", changes, now}`, `{kind: "snapshot", ...}`,
  * `{kind: "errors", key, errors}`, `{kind: "rows", rows}`, `{kind: "details", details}`. Batches are numbered and hold
- * whole values, so applying one twice is harmless; a gap asks for a snapshot. Page to kernel: `{kind: "snapshot"}`,
+ * whole values, so applying one twice is harmless; a gap asks for a snapshot. `{kind: "ping"}` asks whether clicks arrive
+ * just now, and `{kind: "pong"}` says so. Page to kernel: `{kind: "snapshot"}`,
  * `{kind: "answer", key, entry, json}`, `{kind: "stop"}`, `{kind: "rows", before}` for rows older than the snapshot's,
  * `{kind: "details", numbers}` for the events behind rows. The trait `drafts` holds what is typed.
  *
