@@ -25,7 +25,7 @@ def test_what_fails_in_the_middle_costs_nothing(ending: str, tmp_path: Path) -> 
     """A write that fails leaves the file that was there, and nothing beside it."""
     place = tmp_path / f"kept.{ending}"
     place.write_text("old")
-    with pytest.raises(ValueError, match="surrogate|utf|unicode"):
+    with pytest.raises(ValueError, match=r"surrogate|utf|unicode"):
         WRITERS[ending](place)
     assert place.read_text() == "old"
     assert list(tmp_path.iterdir()) == [place]
