@@ -150,8 +150,9 @@ class Context(ToolCall, Services, ReadonlyContext):
         vars(self).update(vars(twin))
         twin.take_actions()
 
-    def cut_off(self, twin: Context) -> None:
-        """Let nothing that is set on a twin or written to its state from now on be seen by others."""
+    def cut_off(self, twin: Context, why: str) -> None:
+        """Let nothing that is set on a twin or written to its state from now on be seen by others, and note why."""
+        self._place.run.note(why)
         twin.take_actions()
         twin.outcome = Outcome()
         self._state.cut_off(twin._state)

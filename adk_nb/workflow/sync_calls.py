@@ -73,7 +73,7 @@ class _InThread:
         except Exception as error:
             if "thread" in str(error) or "event loop" in str(error):
                 error.add_note(
-                    f"Node {self._ctx.agent_name!r} is a sync function and ran in a thread, as others ran beside it: "
+                    f"Node {self._ctx.agent_name!r} is a sync function and ran in a thread, to hold up nothing else: "
                     f"write it as async def to keep it on the event loop."
                 )
             raise
@@ -92,11 +92,10 @@ class _InThread:
             await self._work.stop()
         finally:
             if self._threads.leave(self._work):
-                self._ctx.cut_off(self._own)
-                warnings.warn(
-                    f"Node {self._ctx.agent_name!r} was stopped, and its sync function is still at work "
-                    f"{GRACE_S:g} s later: its thread goes on to its end, and what it writes or returns is dropped. "
-                    f"Give what it waits for a time limit, or write it as async def.",
-                    RuntimeWarning,
-                    stacklevel=2,
+                why = (
+                    f"was stopped, and its sync function is still at work {GRACE_S:g} s later: its thread goes on to "
+                    f"its end, and what it writes or returns is dropped. Give what it waits for a time limit, or write "
+                    f"it as async def"
                 )
+                self._ctx.cut_off(self._own, f"{self._ctx.agent_name} {why}")
+                warnings.warn(f"Node {self._ctx.agent_name!r} {why}.", RuntimeWarning, stacklevel=2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenNotebook
@@ -186,4 +188,27 @@ def test_a_cell_waits_for_a_click_where_clicks_arrive(open_notebook: OpenNoteboo
         nb.wait_text("cell over: completed", cell=1)
     nb.run_cell(2)
     nb.wait_text("then: hello Ada", cell=2)
+    nb.assert_clean()
+
+
+def test_a_function_that_blocks_holds_up_nothing(open_notebook: OpenNotebook, host: Host) -> None:
+    """While a sync function sleeps, the view's clock goes on, another cell runs, and Stop ends the run at once."""
+    slow = (
+        "import time\n"
+        "def sleepy(node_input):\n    print('begun')\n    time.sleep(20)\n    late.append(1)\n"
+        "late = []\nmade = run(Workflow(name='w', edges=[('START', sleepy)]), 'x', sessions='memory')\nNone"
+    )
+    nb = open_notebook([SETUP, slow, "print('another cell:', made.status)"], host)
+    nb.run_cell(0)
+    nb.run_cell(1)
+    nb.wait_text("1.", cell=1)
+    nb.wait_text("2.", cell=1)
+    nb.run_cell(2)
+    nb.wait_text("another cell: running", cell=2)
+    before = time.monotonic()
+    nb.click("Stop", cell=1)
+    nb.wait_text("cancelled", cell=1)
+    assert time.monotonic() - before < 3
+    nb.wait_text("its sync function is still at work", cell=1)
+    assert nb.run_code("print(made.status, late)").strip() == "cancelled []"
     nb.assert_clean()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
+import sqlite3
 from collections.abc import Coroutine, Iterator
 from typing import Any, TypeVar
 
@@ -446,3 +448,23 @@ def test_results_are_the_callers_own() -> None:
         assert done.output == done.outputs("rows")[0] == {"rows": [1]}
 
     asyncio.run(main())
+
+
+def test_what_cannot_leave_its_thread_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a notebook sync functions work in threads: an error about that ends in a hint, also in the view's page."""
+    monkeypatch.setattr("adk_nb.notebook.running.run_work.front_end", lambda: "live")
+    with contextlib.closing(sqlite3.connect(":memory:")) as opened:
+
+        def look(node_input: str) -> Any:
+            return opened.execute("select 1").fetchall()
+
+        async def look_here(node_input: str) -> Any:
+            return opened.execute("select 1").fetchall()
+
+        async def main() -> None:
+            made = await run(look, "x", sessions="memory", view=False)
+            assert made.status == "failed"
+            assert "write it as async def to keep it on the event loop" in made.to_html()
+            assert (await run(look_here, "x", sessions="memory", view=False)).output == [(1,)]
+
+        drive(main())

@@ -339,6 +339,7 @@ class RunHistory:
         if error is not None:
             shown = {"path": error.path, "type": error.type, "message": error.message}
         if shown is not None and self.exception is not None:
+            shown["message"] = "\n".join((shown["message"], *getattr(self.exception, "__notes__", ())))
             shown |= {"short": short_traceback(self.exception), "full": full_traceback(self.exception)}
         self._fold.settle(self.status, at=self._settled_at, result=self.output, error=shown)
 

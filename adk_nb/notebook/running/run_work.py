@@ -22,6 +22,7 @@ from adk_nb.events.record import NodeRun
 from adk_nb.models.base_llm import BaseLlm
 from adk_nb.models.use import use_model
 from adk_nb.notebook import settings
+from adk_nb.notebook.front_end import front_end
 from adk_nb.notebook.running.beside import services_beside
 from adk_nb.notebook.running.presets import Presets
 from adk_nb.notebook.running.printing import prints_kept
@@ -30,7 +31,8 @@ from adk_nb.runners import Runner
 from adk_nb.runners.records import with_records
 from adk_nb.workflow.limits import Limits
 from adk_nb.workflow.nodes import BaseNode
-from adk_nb.workflow.run_config import RunConfig, StreamingMode
+from adk_nb.workflow.run_config import RunConfig, StreamingMode, ToolThreadPoolConfig
+from adk_nb.workflow.threads import THREADS
 
 if TYPE_CHECKING:
     from adk_nb.notebook.view.run_view import RunView
@@ -124,7 +126,14 @@ class RunWork:
         self._refusal: BaseException | None = None
 
     def _run_config(self, limits: Limits | None) -> RunConfig:
-        return RunConfig(limits=limits, prices=settings.prices(), streaming_mode=self._streaming)
+        # In a notebook a function that blocks would hold view, Stop button and every other run.
+        threads = None if front_end() == "none" else ToolThreadPoolConfig(max_workers=THREADS)
+        return RunConfig(
+            limits=limits,
+            prices=settings.prices(),
+            streaming_mode=self._streaming,
+            tool_thread_pool_config=threads,
+        )
 
     @property
     def _runner(self) -> Runner:
