@@ -133,7 +133,7 @@ def test_a_nested_form_is_filled_in_by_keyboard(chromium: BrowserContext) -> Non
     page.get_by_label("Note").focus()
     page.keyboard.press("Control+Enter")
     told = sent(page)
-    answer, errors = answer_in(snapshot["questions"][0], told["entry"], told["json"])
+    answer, errors = answer_in({**snapshot["questions"][0], "schema": schema_of(Order)}, told["entry"], told["json"])
     assert errors == {}
     lines = [{"sku": "B-2", "quantity": 1, "parts": []}, {"sku": "A-1", "quantity": 3, "parts": []}]
     assert [{**line, "parts": []} for line in answer["lines"]] == lines
@@ -149,7 +149,7 @@ def test_errors_stand_beside_what_they_are_about(chromium: BrowserContext) -> No
     page.get_by_label("Add to Lines").click()
     page.get_by_role("button", name="Send answer").click()
     told = sent(page)
-    _, errors = answer_in(snapshot["questions"][0], told["entry"], told["json"])
+    _, errors = answer_in({**snapshot["questions"][0], "schema": schema_of(Order)}, told["entry"], told["json"])
     assert errors == {"/pay": "needs a value", "/lines/0/sku": "needs a value", "/sure": "needs a value"}
     tell(page, told["key"], {"/lines/0/sku": "needs a value", "/stock/x": "must be a whole number", "/gone": "is odd"})
     sku = page.get_by_label("Sku")

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import html
 import json
-import re
 import uuid
 from typing import Any
 
 from adk_nb.frames.plain import one_line, readable
 from adk_nb.notebook.assets import script_element, style_sheet
-from adk_nb.notebook.view.run_page import RUN_STYLES
+from adk_nb.notebook.view.run_page import RUN_STYLES, STATIC_LIMIT
+from adk_nb.notebook.view.shown_values import bounded
+from adk_nb.notebook.view.static_values import escaped, value_html
 
 STYLES = ("theme", *RUN_STYLES, "chat")
 """The style sheets of a chat."""
-_ACTING = re.compile("[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
-"""Characters that act instead of showing: they stand as their escapes, as in the live box."""
 
 
 def chat_fragment(key: str, snapshot: dict[str, Any], theme: str = "") -> str:
@@ -45,7 +44,7 @@ def _still(item: dict[str, Any]) -> str:
         who = "you" if kind == "user" else item["author"]
         return f"<p><b>{_e(who)}</b></p><p>{_e(item['text'])}</p>"
     if kind == "call":
-        reply = f"<pre>{_e(_indented(item['reply']))}</pre>" if item["is_done"] else ""
+        reply = value_html(bounded(item["reply"], STATIC_LIMIT)) if item["is_done"] else ""
         call = f"{item['author']} called {item['name']}({item['what']})"
         return f"<details><summary>{_e(call)}</summary>{reply}</details>"
     if kind == "transfer":
@@ -55,14 +54,9 @@ def _still(item: dict[str, Any]) -> str:
         said = one_line(asked["message"] or "Input is needed", 400)
         if asked["answered"] is None:
             return f"<p>? {_e(said)} (not answered)</p>"
-        return f"<p>? {_e(said)}</p><pre>{_e(_indented(asked['answer']))}</pre>"
+        return f"<p>? {_e(said)}</p>{value_html(bounded(asked['answer'], STATIC_LIMIT))}"
     return f"<p>{'⚠ ' if kind == 'error' else ''}{_e(item['text'])}</p>"
 
 
-def _indented(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
-
-
 def _e(text: Any) -> str:
-    seen = _ACTING.sub(lambda found: f"\\u{ord(found.group()):04x}", str(text))
-    return html.escape(seen).replace("\n", "<br>")
+    return escaped(text).replace("\n", "<br>")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 from adk_nb.events.event import Event
 from adk_nb.frames.plain import plain
 from adk_nb.models.secrets import without_secrets
-from adk_nb.notebook.drawing.fitting import shorten
-from adk_nb.notebook.view.shown_values import for_page
+from adk_nb.notebook.view.shown_values import RESULT_LIMIT, bounded, for_page
 
 DETAIL_LIMIT = 20_000
 """Characters of JSON up to which an event is shown whole; of a longer one, texts are shortened."""
@@ -39,10 +37,7 @@ def details_of(event: Event, text: str = "", hide: Callable[[Any], Any] = withou
         del found["node_info"]
     if text:
         found["content"] = {"role": "model", "parts": [{"text": text}]}
-    for length in (DETAIL_LIMIT, 2_000, 200, 40):
-        if len(json.dumps(found, ensure_ascii=False)) <= DETAIL_LIMIT:
-            break
-        found = _shortened(found, length)
+    found = bounded(found, DETAIL_LIMIT)
     shown = for_page(hide(found))
     return shown if isinstance(shown, dict) else {"too_large": shown}
 
@@ -53,19 +48,8 @@ _KNOWN = ("id", "invocation_id", "timestamp")
 
 def state_at_start(state: dict[str, Any]) -> Any:
     """Return the state that a run found, as a view shows it."""
-    return for_page(without_secrets(_shortened(plain(state), 2_000)))
+    return for_page(without_secrets(bounded(plain(state), RESULT_LIMIT)))
 
 
 def _is_empty(value: Any) -> bool:
     return value is False or value is None or value in ({}, [], "")
-
-
-def _shortened(value: Any, length: int) -> Any:
-    if isinstance(value, str):
-        return shorten(value, length)
-    if isinstance(value, dict):
-        return {shorten(key, length): _shortened(item, length) for key, item in value.items()}
-    if isinstance(value, list):
-        kept = [_shortened(item, length) for item in value[:length]]
-        return kept if len(value) <= length else [*kept, f"… ({len(value):,} items)"]
-    return value

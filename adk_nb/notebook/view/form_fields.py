@@ -25,6 +25,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from adk_nb.notebook.drawing.fitting import shorten
 from adk_nb.notebook.view.form_values import Entry, Field, Form, dereferenced, fill, missing
 from adk_nb.workflow.json_schema.references import resolved, target
 
@@ -43,8 +44,14 @@ _TYPES = {
     "object": "fields",
 }
 _ROWS_AT_FIRST = 5
+_LABEL, _HELP, _DEFAULT = 200, 4_000, 20_000
+"""Characters of a name, of what is said about a field, and of a default that a form shows."""
+_LARGEST = 1_000_000
+"""Characters of a form as JSON; what would be larger is a box for JSON."""
 _DEEPEST = 12
 """Levels of a schema without names that are drawn; what lies deeper is JSON."""
+_LONGEST_CHAIN = 50
+"""Names of a schema that each stand for a part with the next one in it."""
 
 
 def form_of(schema: Schema | None) -> Form:
@@ -57,7 +64,13 @@ def form_of(schema: Schema | None) -> Form:
     """
     builder = _Builder({"type": "string"} if schema is None else schema)
     field = builder.build(builder.root, "", "Answer", is_required=True)
-    return {"field": field, "defs": builder.defs}
+    form = {"field": field, "defs": builder.defs}
+    size = len(json.dumps(form))
+    if size <= _LARGEST:
+        return form
+    words = f"Its fields are too many to be drawn ({size:,} characters): write the answer as JSON."
+    box = {**_UNNAMED, "label": field["label"], "help": words, "required": True, "kind": "json"}
+    return {"field": box, "defs": {}}
 
 
 class _Builder:
@@ -72,18 +85,19 @@ class _Builder:
         """Return the field of one part of the schema."""
         part, is_nullable = self._without_null(part)
         reference = _reference(part)
-        if reference is not None and isinstance(target(reference, self.root), dict):
+        is_too_deep = len(self._under_way) >= _LONGEST_CHAIN
+        if reference is not None and not is_too_deep and isinstance(target(reference, self.root), dict):
             made: dict[str, Any] = {"kind": "ref", "ref": reference}
             is_recursive = self._define(reference)
             schema = part
         else:
             schema, is_recursive = resolved(part, self.root), False
-            made = self._kind(schema, depth) if depth < _DEEPEST else {"kind": "json"}
+            made = {"kind": "json"} if is_too_deep or depth >= _DEEPEST else self._kind(schema, depth)
         field: Field = {
             "name": name,
-            "label": str(schema.get("title") or label),
-            "help": str(schema.get("description") or ""),
-            "hint": _hint(schema),
+            "label": shorten(str(schema.get("title") or label), _LABEL),
+            "help": shorten(str(schema.get("description") or ""), _HELP),
+            "hint": shorten(_hint(schema), _LABEL),
             "required": is_required,
             "nullable": is_nullable,
             "initial": missing(),
@@ -105,6 +119,11 @@ class _Builder:
 
     def _initial(self, field: Field, schema: Schema, is_recursive: bool) -> Entry:
         if "default" in schema:
+            size = len(json.dumps(schema["default"], default=str))
+            if size > _DEFAULT:
+                words = f"Left out, it gets a default that is too long to be shown ({size:,} characters)."
+                field["help"] = " ".join(filter(None, [field["help"], words]))
+                return missing()
             return fill(field, schema["default"], self.defs)
         whole = dereferenced(field, self.defs)
         if field["required"] and whole["nullable"]:
@@ -287,7 +306,8 @@ def _choices(schema: Schema) -> list[dict[str, Any]] | None:
     # As the kernel writes it: a page that reads numbers would round a large one.
     texts = [json.dumps(value, ensure_ascii=False) for value in values]
     return [
-        {"label": label, "value": value, "json": text} for label, value, text in zip(labels, values, texts, strict=True)
+        {"label": shorten(label, _LABEL), "value": value, "json": text}
+        for label, value, text in zip(labels, values, texts, strict=True)
     ]
 
 

@@ -48,8 +48,8 @@ class QuestionList:
         return self._all.get(key)
 
     def to_json(self, keys: Iterable[str]) -> list[dict[str, Any]]:
-        """Return questions as views get them."""
-        return [dict(self._all[key]) for key in keys]
+        """Return questions as views get them; answers are judged where the schema is."""
+        return [{name: value for name, value in self._all[key].items() if name != "schema"} for key in keys]
 
     def ask(self, path: str, place: str, at: float, asked: Question | Asked) -> str:
         """Add a question unless its other source, event or record, has told it already; return its key.

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import html
 import json
-import re
 import time
 import uuid
 from typing import Any
@@ -24,10 +23,10 @@ from adk_nb.notebook.drawing.layout import LayoutError
 from adk_nb.notebook.view.event_rows import EventRows
 from adk_nb.notebook.view.folded_pictures import folded_pictures
 from adk_nb.notebook.view.node_tally import duration
+from adk_nb.notebook.view.shown_values import bounded
+from adk_nb.notebook.view.static_values import escaped, value_html
 from adk_nb.workflow.description import GraphDescription
 
-_ACTING = re.compile("[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
-"""Characters that act instead of showing: they stand as their escapes, as in the live view."""
 _SHEETS = ("frame", "panes", "form", "tabs", "events", "timeline", "texts", "moments", "tables", "narrow")
 RUN_STYLES = tuple(f"run/{name}" for name in _SHEETS)
 """The style sheets of a run's view, in the order in which later ones win."""
@@ -35,6 +34,11 @@ STYLES = ("theme", "graph", *RUN_STYLES)
 """The style sheets of a run's view."""
 STATIC_ROWS = 100
 """Event rows in the HTML that is read without scripts; the newest ones."""
+QUESTIONS_ROOM = 200_000
+"""Characters of what was asked and answered that a page holds whole."""
+_LARGE = ("message", "payload", "answer")
+STATIC_LIMIT = 20_000
+"""Characters of a value in the HTML that is read without scripts."""
 DETAILS_ROOM = 2_000_000
 """Characters of events that a page holds whole, before they are compressed."""
 PACKED_LIMIT = 130_000
@@ -77,6 +81,7 @@ def fragment(key: str, snapshot: Snapshot, description: GraphDescription | None,
         theme: `light` or `dark`; empty follows the page.
     """
     folded = {} if description is None else folded_pictures(description)
+    snapshot = {**snapshot, "questions": _to_read(snapshot["questions"])}
     shown = {**snapshot, "folded": folded, "styles": style_sheet(*STYLES)}
     copy = uuid.uuid4().hex[:8]
     forced = f' data-adknb-theme="{html.escape(theme)}"' if theme else ""
@@ -85,6 +90,15 @@ def fragment(key: str, snapshot: Snapshot, description: GraphDescription | None,
         f"{_static(snapshot, description)}</div>"
         + script_element("run/main", f'mountCopies("{key}", "{copy}", "{packed_snapshot(shown)}");')
     )
+
+
+def _to_read(questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return questions as a page holds them that no kernel is linked with: without forms, all in one room."""
+    kept = [{key: value for key, value in question.items() if key != "form"} for question in questions]
+    if len(json.dumps(kept, ensure_ascii=False)) <= QUESTIONS_ROOM:
+        return kept
+    room = QUESTIONS_ROOM // (4 * len(kept))
+    return [{key: bounded(value, room) if key in _LARGE else value for key, value in one.items()} for one in kept]
 
 
 def packed_snapshot(snapshot: Snapshot) -> str:
@@ -118,38 +132,38 @@ def with_details(snapshot: Snapshot, rows: EventRows) -> Snapshot:
 
 def _static(snapshot: Snapshot, description: GraphDescription | None) -> str:
     header = snapshot["header"]
-    parts = [f"<p><b>{_e(header['name'])}</b> · {_e(headline(snapshot))}</p>"]
+    parts = [f"<p><b>{escaped(header['name'])}</b> · {escaped(headline(snapshot))}</p>"]
     if description is not None:
         svg, text = picture(description, snapshot)
         if svg:
             data = base64.b64encode(svg.encode()).decode("ascii")
-            alt = _e(graph_text(description))
+            alt = escaped(graph_text(description))
             parts.append(f'<img class="adknb-run-still" alt="{alt}" src="data:image/svg+xml;base64,{data}">')
         else:
-            parts.append(f'<pre class="adknb-run-outline">{_e(text)}</pre>')
-    parts += [f"<p>⚠ {_e(_warned(warning))}</p>" for warning in snapshot["warnings"]]
+            parts.append(f'<pre class="adknb-run-outline">{escaped(text)}</pre>')
+    parts += [f"<p>⚠ {escaped(_warned(warning))}</p>" for warning in snapshot["warnings"]]
     if snapshot["error"]:
         parts.append(_static_error(snapshot["error"]))
     parts += [_static_question(question) for question in snapshot["questions"]]
     if snapshot["result"]:
         value = snapshot["result"]["value"]
         shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
-        parts.append(f"<h4>Result</h4><pre>{_e(shown[:20_000])}</pre>")
+        parts.append(f"<h4>Result</h4><pre>{escaped(shown[:20_000])}</pre>")
     parts.append(_static_rows(snapshot))
     return "".join(parts)
 
 
 def _static_question(question: dict[str, Any]) -> str:
-    lines = [f"<h4>{_e(question['message'] or 'Input is needed')}</h4>"]
+    lines = [f"<h4>{escaped(question['message'] or 'Input is needed')}</h4>"]
     approval = question["approval"]
     if approval is not None and approval["name"]:
         lines.append(_static_call(approval))
     elif question["payload"] is not None:
-        lines.append(f"<pre>{_e(_indented(question['payload']))}</pre>")
+        lines.append(value_html(bounded(question["payload"], STATIC_LIMIT)))
     if question["answered"] is None:
         how = "respond(…)" if approval is None else "approve()</code> or <code>await run.reject()"
         lines.append(
-            f"<p>{_e(question['node'])} asks; not answered yet, and no kernel is linked with this copy. While the "
+            f"<p>{escaped(question['node'])} asks; not answered yet, and no kernel is linked with this copy. While the "
             f"kernel that asked is running, <code>await run.{how}</code> answers it; after a restart, "
             "<code>adk.open_run(session_id, root)</code> asks again.</p>"
         )
@@ -159,26 +173,25 @@ def _static_question(question: dict[str, Any]) -> str:
     if approval is not None and isinstance(answer, dict) and isinstance(answer.get("confirmed"), bool):
         word = "approved" if answer["confirmed"] else "rejected"
         given = answer.get("payload")
-        lines.append(f"<p>{_e(question['node'])} asked; <b>{word}</b> at {at}</p>")
-        lines.append("" if given is None else f"<pre>{_e(_indented(given))}</pre>")
+        lines.append(f"<p>{escaped(question['node'])} asked; <b>{word}</b> at {at}</p>")
+        lines.append("" if given is None else value_html(bounded(given, STATIC_LIMIT)))
     else:
-        lines.append(f"<p>{_e(question['node'])} asked; answered at {at}:</p><pre>{_e(_indented(answer))}</pre>")
+        lines.append(f"<p>{escaped(question['node'])} asked; answered at {at}:</p>")
+        lines.append(value_html(bounded(answer, STATIC_LIMIT)))
     return "".join(lines)
 
 
 def _static_call(approval: dict[str, Any]) -> str:
-    args = approval["args"]
-    rows = args.items() if isinstance(args, dict) else [("", args)]
-    left = 'style="text-align:left"'
-    body = "".join(f"<tr><th {left}>{_e(name)}</th><td {left}>{_e(_indented(value))}</td></tr>" for name, value in rows)
-    shown = "" if approval["shown"] is None else f"<pre>{_e(_indented(approval['shown']))}</pre>"
-    return f"<p><code>{_e(approval['name'])}</code></p><table>{body}</table>{shown}"
+    shown = "" if approval["shown"] is None else value_html(bounded(approval["shown"], STATIC_LIMIT))
+    args = value_html(bounded(approval["args"], STATIC_LIMIT)) if approval["args"] else "<p>without arguments</p>"
+    return f"<p><code>{escaped(approval['name'])}</code></p>{args}{shown}"
 
 
 def _static_error(error: dict[str, Any]) -> str:
     short = error.get("short") or ""
     where = f" in {error['path']}" if error.get("path") else ""
-    return f"<h4>{_e(error['type'])}{_e(where)}</h4><p>{_e(error.get('message') or '')}</p><pre>{_e(short)}</pre>"
+    said = escaped(error.get("message") or "")
+    return f"<h4>{escaped(error['type'])}{escaped(where)}</h4><p>{said}</p><pre>{escaped(short)}</pre>"
 
 
 def _static_rows(snapshot: Snapshot) -> str:
@@ -187,8 +200,8 @@ def _static_rows(snapshot: Snapshot) -> str:
     if not rows:
         return ""
     body = "".join(
-        f"<tr><td>{number}</td><td>{seconds:.2f}</td><td {left}>{_e(node)}</td><td {left}>{_e(kind)}</td>"
-        f"<td {left}>{_e(what)}</td><td>{'' if tokens is None else f'{tokens:,}'}</td></tr>"
+        f"<tr><td>{number}</td><td>{seconds:.2f}</td><td {left}>{escaped(node)}</td><td {left}>{escaped(kind)}</td>"
+        f"<td {left}>{escaped(what)}</td><td>{'' if tokens is None else f'{tokens:,}'}</td></tr>"
         for number, seconds, node, kind, what, tokens, *_ in rows
     )
     head = "".join(f"<th {left}>{name}</th>" for name in ("#", "s", "node", "kind", "what", "tokens"))
@@ -247,17 +260,5 @@ def _warned(warning: dict[str, str]) -> str:
     return sentence(warning["node"], warning["message"])
 
 
-def _indented(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
-
-
 def _clock(seconds: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(seconds))
-
-
-def _e(text: Any) -> str:
-    return html.escape(_ACTING.sub(_escape_of, str(text)))
-
-
-def _escape_of(found: re.Match[str]) -> str:
-    return "" if found[0] == "\r" else f"\\u{ord(found[0]):04x}"

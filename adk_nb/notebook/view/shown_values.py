@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import Any
 
 from adk_nb.frames.plain import plain
@@ -37,15 +38,45 @@ def result_of(value: Any) -> dict[str, Any]:
 
 
 def for_page(value: Any) -> Any:
-    """Return a value as a page shows it beside a question: plain, of a very large one the beginning as text.
+    """Return a value as a page shows it beside a question: plain, of what is very large in it the beginning.
 
     Example:
-        >>> for_page({"id": 2**60, "n": 1}), len(for_page(["x" * 10**6])) < 10**5
-        ({'id': '1152921504606846976', 'n': 1}, True)
+        >>> for_page({"id": 2**60, "n": 1}), for_page(list(range(10**5)))[-1]
+        ({'id': '1152921504606846976', 'n': 1}, '… (100,000 items)')
     """
     found = plain(value)
-    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
-    return _whole_numbers_kept(found) if len(text) <= RESULT_LIMIT else shorten(text, TEXT_LIMIT)
+    if isinstance(found, str):
+        return found if len(found) <= RESULT_LIMIT else shorten(found, TEXT_LIMIT)
+    return _whole_numbers_kept(bounded(found, RESULT_LIMIT))
+
+
+def bounded(value: Any, limit: int) -> Any:
+    """Return plain JSON of at most `limit` characters: of long texts and lists the beginning, with the length told.
+
+    Example:
+        >>> bounded(["x" * 5000, 1], 4000)[0][-24:], len(bounded(list(range(10**5)), 4000))
+        ('xxxx… (5,000 characters)', 201)
+    """
+    found = value
+    for length in (10_000, 2_000, 200, 40, 10):
+        text = json.dumps(found, ensure_ascii=False)
+        if len(text) <= limit:
+            return found
+        found = _shortened(value, length)
+    text = json.dumps(found, ensure_ascii=False)
+    return found if len(text) <= limit else shorten(text, min(limit, TEXT_LIMIT))
+
+
+def _shortened(value: Any, length: int) -> Any:
+    if isinstance(value, str):
+        return shorten(value, length)
+    if isinstance(value, dict):
+        kept = {shorten(key, length): _shortened(item, length) for key, item in islice(value.items(), length)}
+        return kept if len(value) <= length else {**kept, "…": f"({len(value):,} keys)"}
+    if isinstance(value, list):
+        some = [_shortened(item, length) for item in value[:length]]
+        return some if len(value) <= length else [*some, f"… ({len(value):,} items)"]
+    return value
 
 
 def _whole_numbers_kept(value: Any) -> Any:

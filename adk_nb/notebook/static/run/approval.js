@@ -1,7 +1,8 @@
 /** A question whether a call may be made: the call shown readably, and two buttons in place of a form. */
 
 import { button, html } from "./elements.js";
-import { exactJson, valueView } from "./values.js";
+import { valueView } from "./value_view.js";
+import { exactJson } from "./values.js";
 
 /** The call that waits: the tool's name, its arguments as a table, and what the tool itself wants to be seen. */
 export function callView({ name, args, shown }) {

@@ -3,7 +3,8 @@
 import { ApprovalForm, approvalTitle } from "./approval.js";
 import { button, html, keepKeys, visible } from "./elements.js";
 import { QuestionForm } from "./form.js";
-import { said, valueView } from "./values.js";
+import { valueView } from "./value_view.js";
+import { said } from "./values.js";
 import { count } from "./words.js";
 
 const CHAT_WORDS = {

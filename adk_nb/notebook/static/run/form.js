@@ -3,7 +3,8 @@
 import { html, visible } from "./elements.js";
 import { control, labelled } from "./form_controls.js";
 import { entryOfValue, hasSecrets, readableJson, valueOfEntry, wholeField, withoutSecretTexts } from "./form_values.js";
-import { exactJson, valueView } from "./values.js";
+import { valueView } from "./value_view.js";
+import { exactJson } from "./values.js";
 
 /**
  * The form of one open question, and the same answer as JSON beside it: each follows the other. What is filled in is kept

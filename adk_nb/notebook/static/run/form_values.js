@@ -36,7 +36,8 @@ export const placeOf = (field, at) => field.first[at] ?? field.item ?? ANYTHING;
 /** The field of a key without a name of its own. */
 export const otherOf = (field) => field.others ?? field.item ?? ANYTHING;
 /** What stands in a group under a name. */
-export const memberEntry = (entry, field) => entry.fields?.[field.name] ?? field.initial;
+export const memberEntry = (entry, field) =>
+  Object.hasOwn(entry.fields ?? {}, field.name) ? entry.fields[field.name] : field.initial;
 
 /** Whether something in the form is a secret. */
 export function hasSecrets(given, defs, seen = new Set()) {

@@ -1,7 +1,8 @@
 /** The conversation: what the user, agents and tools said, tool calls folded, whatever streams growing in its place. */
 
 import { html } from "./elements.js";
-import { said, valueView } from "./values.js";
+import { valueView } from "./value_view.js";
+import { said } from "./values.js";
 
 const SHOWN = 300;
 const SPOKEN = ["message", "partial", "call", "reply", "question", "answer", "output", "error", "route"];

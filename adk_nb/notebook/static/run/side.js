@@ -3,7 +3,8 @@
 import { ApprovalForm, approvalTitle, callView } from "./approval.js";
 import { html } from "./elements.js";
 import { QuestionForm } from "./form.js";
-import { errorView, resultView, said, valueView } from "./values.js";
+import { resultView, valueView } from "./value_view.js";
+import { errorView, said } from "./values.js";
 import { clock } from "./words.js";
 
 const LOST =
@@ -19,6 +20,9 @@ function unreached(question) {
   return html("p", "adknb-run-soft", before, ...either, " answers it; after a restart, ", again, " asks again.");
 }
 
+/** An answer that fits on a chip. */
+const isShort = (answer) => said(answer).length <= 120 && (answer === null || typeof answer !== "object" || Array.isArray(answer));
+
 /** A question without a form: answered, or open where no kernel listens. */
 function questionView(question) {
   const { approval, answer } = question;
@@ -32,14 +36,13 @@ function questionView(question) {
   }
   box.classList.add("adknb-run-answered");
   box.append(html("p", "adknb-run-soft", `${question.node} asked · answered at ${clock(question.answered)}`));
-  const isData = answer !== null && typeof answer === "object" && !Array.isArray(answer);
-  if (approval && isData && typeof answer.confirmed === "boolean") {
+  if (approval && answer !== null && typeof answer === "object" && typeof answer.confirmed === "boolean") {
     const word = html("div", "adknb-run-given", answer.confirmed ? "Approved" : "Rejected");
     word.classList.toggle("adknb-run-refused", !answer.confirmed);
     box.append(word);
     if (answer.payload !== null && answer.payload !== undefined) box.append(valueView(answer.payload));
   } else {
-    box.append(isData ? valueView(answer) : html("div", "adknb-run-given", said(answer)));
+    box.append(isShort(answer) ? html("div", "adknb-run-given", said(answer)) : valueView(answer));
   }
   if (shown) box.append(html("details", "adknb-run-more", html("summary", "", "what was shown"), shown));
   return box;

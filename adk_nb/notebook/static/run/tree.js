@@ -4,6 +4,7 @@ import { button, html } from "./elements.js";
 import { spaced } from "./values.js";
 
 const CHILDREN_SHOWN = 100;
+const MORE_SHOWN = 500;
 
 /** @param {*} value @param {number} [open] how many levels are open at first */
 export function treeView(value, open = 2) {
@@ -18,12 +19,21 @@ function branches(value, open) {
   const isList = Array.isArray(value);
   const parts = entries.slice(0, CHILDREN_SHOWN).map(([name, item]) => branch(isList ? `${name}` : name, item, open));
   if (entries.length > CHILDREN_SHOWN) {
-    const more = button(`… ${(entries.length - CHILDREN_SHOWN).toLocaleString("en")} more`, "adknb-run-quiet", () => {
-      more.replaceWith(...entries.slice(CHILDREN_SHOWN).map(([name, item]) => branch(name, item, 0)));
-    });
-    parts.push(more);
+    parts.push(moreBranches(entries, CHILDREN_SHOWN));
   }
   return parts;
+}
+
+/** A button that puts the next branches in its place, and itself behind them as long as there are more. */
+function moreBranches(entries, from) {
+  const more = button(`… ${(entries.length - from).toLocaleString("en")} more`, "adknb-run-quiet", () => {
+    const to = from + MORE_SHOWN;
+    const next = entries.slice(from, to).map(([name, item]) => branch(name, item, 0));
+    const rest = entries.length > to ? [moreBranches(entries, to)] : [];
+    more.replaceWith(...next, ...rest);
+    (rest[0] ?? next.at(-1).querySelector("summary"))?.focus();
+  });
+  return more;
 }
 
 function branch(name, value, open) {

@@ -1,4 +1,4 @@
-/** Values, results and errors as elements. */
+/** Values as text, and errors as elements. */
 
 import { html } from "./elements.js";
 
@@ -28,39 +28,6 @@ export function spaced(value) {
   if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   return `{${Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}: ${spaced(item)}`).join(", ")}}`;
-}
-
-/** Data as rows of names and values, or as text. */
-export function valueView(value) {
-  if (value === null || value === undefined) return html("span", "adknb-run-soft", "null");
-  if (Array.isArray(value) || typeof value !== "object") return html("div", "adknb-run-text", said(value));
-  const list = html("dl", "adknb-run-kv");
-  for (const [name, item] of Object.entries(value)) {
-    const isData = typeof item !== "string";
-    list.append(html("div", "", html("dt", "", name), html("dd", "", isData ? html("code", "", said(item)) : item)));
-  }
-  return list;
-}
-
-export function resultView(result) {
-  const box = html("div", "adknb-run-result");
-  if (result.kind === "table") box.append(tableView(result.value));
-  else if (result.kind === "json") box.append(html("pre", "", prettyJson(result.value)));
-  else box.append(html("div", "adknb-run-text", result.value));
-  if (result.is_cut) box.append(html("p", "adknb-run-soft", "The beginning; run.output holds all of it."));
-  return box;
-}
-
-function tableView(rows) {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, 30);
-  const head = html("tr", "", ...names.map((name) => html("th", "", name)));
-  const body = html("tbody");
-  for (const row of rows.slice(0, 200)) {
-    const cells = names.map((name) => html("td", typeof row[name] === "number" ? "adknb-run-r" : "", name in row ? said(row[name]) : ""));
-    body.append(html("tr", "", ...cells));
-  }
-  const note = rows.length > 200 ? [html("p", "adknb-run-soft", `200 of ${rows.length} rows`)] : [];
-  return html("div", "adknb-run-wide", html("table", "", html("thead", "", head), body), ...note);
 }
 
 export function errorView(error) {
