@@ -90,7 +90,7 @@ def _table_rows(value: Any) -> list[dict[str, Any]]:
 def _table(rows: list[dict[str, Any]], rest: list[Any]) -> str:
     names = list(dict.fromkeys(name for row in rows for name in row))
     shown = names[:_COLUMNS]
-    sides = [_RIGHT if all(_is_number(row.get(name)) for row in rows) else _LEFT for name in shown]
+    sides = [_RIGHT if _is_numeric([row.get(name) for row in rows]) else _LEFT for name in shown]
     head = "".join(f"<th{side}>{escaped(name)}</th>" for name, side in zip(shown, sides, strict=True))
     body = "".join(
         "<tr>"
@@ -104,8 +104,9 @@ def _table(rows: list[dict[str, Any]], rest: list[Any]) -> str:
     return f'<div style="overflow:auto">{table}</div>{_more(len(rows), "rows")}{told}'
 
 
-def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+def _is_numeric(values: list[Any]) -> bool:
+    kinds = {type(value) for value in values} - {type(None)}
+    return bool(kinds) and kinds <= {int, float}
 
 
 def _cell(row: dict[str, Any], name: str) -> str:

@@ -166,24 +166,38 @@ function buttonsControl(field, entry, put, form) {
   return labelled(field, row, chips.states);
 }
 
+const OFFERED_AT_ONCE = 500;
+
 /** Many choices: a list to open. */
 function selectControl(field, entry, put) {
   const box = html("select", "adknb-run-in");
   const none = html("option", "", field.required ? "choose …" : "leave out");
   none.value = "";
   box.append(none);
-  field.choices.forEach((choice, index) => {
-    const option = html("option", "", choice.label);
-    option.value = String(index);
-    box.append(option);
-  });
+  let chosen = "";
   const show = (now) => {
-    box.value = now.state === "value" ? now.text : "";
+    chosen = now.state === "value" ? now.text : "";
+    box.value = chosen;
     chips.marks(now);
   };
+  // Thousands at once would hold the page up.
+  const offer = (from) => {
+    const some = field.choices.slice(from, from + OFFERED_AT_ONCE);
+    box.append(
+      ...some.map((choice, index) => {
+        const option = html("option", "", choice.label);
+        option.value = String(from + index);
+        return option;
+      }),
+    );
+    if (box.value !== chosen) box.value = chosen;
+    if (from + some.length < field.choices.length) requestAnimationFrame(() => offer(from + some.length));
+  };
+  offer(0);
   const chips = stateChips(field, put, show);
   box.addEventListener("change", () => {
     const now = box.value === "" ? MISSING : { state: "value", text: box.value };
+    chosen = box.value;
     put(now);
     chips.marks(now);
   });

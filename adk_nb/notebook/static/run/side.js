@@ -21,7 +21,11 @@ function unreached(question) {
 }
 
 /** An answer that fits on a chip. */
-const isShort = (answer) => said(answer).length <= 120 && (answer === null || typeof answer !== "object" || Array.isArray(answer));
+function isShort(answer) {
+  const isNamed = answer !== null && typeof answer === "object" && !Array.isArray(answer);
+  const text = said(answer);
+  return !isNamed && text.length <= 120 && !text.includes("\n");
+}
 
 /** A question without a form: answered, or open where no kernel listens. */
 function questionView(question) {

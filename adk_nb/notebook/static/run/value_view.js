@@ -7,6 +7,7 @@ import { prettyJson, said } from "./values.js";
 const TABLE_ROWS = 20;
 const TABLE_COLUMNS = 30;
 const NAMED_ROWS = 50;
+const MORE_ROWS = 500;
 const LONG_TEXT = 400;
 
 const isFlat = (value) => value === null || typeof value !== "object";
@@ -46,14 +47,22 @@ export function tableView(all) {
   const everyName = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const names = everyName.slice(0, TABLE_COLUMNS);
   const here = (row, name) => (Object.hasOwn(row, name) ? row[name] : undefined);
-  const isNumeric = (name) => rows.every((row) => ["number", "undefined"].includes(typeof (here(row, name) ?? undefined)));
+  const isNumeric = (name) => {
+    const kinds = new Set(rows.map((row) => typeof (here(row, name) ?? undefined)));
+    return kinds.delete("number") && [...kinds].every((kind) => kind === "undefined");
+  };
   const kinds = names.map((name) => (isNumeric(name) ? "adknb-run-r" : ""));
   const heads = names.map((name, at) => html("th", kinds[at], name));
   for (const one of heads) one.scope = "col";
   const body = html("tbody");
   const fill = (some) => {
     for (const row of some) {
-      const cells = names.map((name, at) => html("td", kinds[at], here(row, name) === undefined ? "" : said(row[name])));
+      const cells = names.map((name, at) => {
+        const item = here(row, name);
+        const cell = html("td", kinds[at], item === undefined ? "" : said(item));
+        if (item === null) cell.classList.add("adknb-run-soft");
+        return cell;
+      });
       body.append(html("tr", "", ...cells));
     }
   };
@@ -73,20 +82,24 @@ function rowsView(value) {
     for (const [name, item] of some) list.append(html("div", "", html("dt", "", name), html("dd", "", valueView(item, true))));
   };
   const box = html("div", "adknb-run-rows", list);
-  if (JSON.stringify(value).length > LONG_TEXT) byKeyboard(box, "Data");
-  return gradually(box, Object.entries(value), NAMED_ROWS, fill, "rows", () => list.lastChild);
+  if (said(value).length > LONG_TEXT) byKeyboard(box, "Data");
+  return gradually(box, Object.entries(value), NAMED_ROWS, fill, "rows", () => box);
 }
 
-/** Fill in the first of many things, and the rest when it is asked for. */
+/** Fill in the first of many things, and more whenever it is asked for, never so many that a page stands still. */
 function gradually(box, all, most, fill, what, focused) {
-  fill(all.slice(0, most));
-  if (all.length <= most) return box;
-  const more = button(`show all ${all.length.toLocaleString("en")} ${what}`, "adknb-run-quiet", () => {
-    fill(all.slice(most));
-    const next = focused();
-    next.tabIndex = next.tabIndex < 0 ? -1 : 0;
+  let shown = Math.min(most, all.length);
+  fill(all.slice(0, shown));
+  const count = all.length.toLocaleString("en");
+  const words = () => (all.length - shown > MORE_ROWS ? `show ${MORE_ROWS} more of ${count} ${what}` : `show all ${count} ${what}`);
+  if (shown === all.length) return box;
+  const more = button(words(), "adknb-run-quiet", () => {
+    fill(all.slice(shown, shown + MORE_ROWS));
+    shown = Math.min(shown + MORE_ROWS, all.length);
+    more.textContent = words();
+    if (shown < all.length) return;
     more.remove();
-    next.focus({ preventScroll: true });
+    focused().focus({ preventScroll: true });
   });
   box.append(more);
   return box;
