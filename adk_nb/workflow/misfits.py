@@ -1,4 +1,4 @@
-"""What of a stored run doesn't fit the code that is to go on with it: nodes and edges that are gone, or new."""
+"""What of a stored run doesn't fit the code that is to go on with it: nodes, edges and models of questions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from adk_nb.errors import one_of
 from adk_nb.events.paths import last_segment
 from adk_nb.events.record import ENDED, NodeRun, Status
+from adk_nb.workflow.changed_schemas import changed_schemas
 from adk_nb.workflow.graph import Graph
 from adk_nb.workflow.nodes import START_NAME
 
@@ -49,6 +50,9 @@ def misfits(root: BaseNode, runs: Iterable[NodeRun]) -> list[str]:
     for graph, children in _graphs(root, top, below):
         for is_stuck, said in (*_gone(graph, children), *_edges_gone(graph, children), *_new(graph, children)):
             (stuck if is_stuck else other).append(said)
+        for run in children:
+            if graph.has(run.name):
+                other += changed_schemas(graph.node(run.name), run)
     return list(dict.fromkeys([*stuck, *other]))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, create_model
 
 import adk_nb
 from adk_nb import Workflow
@@ -205,6 +206,35 @@ def test_code_that_changed() -> None:
         assert ended.warnings == ["Node 'first' has run and is gone: what it handed on stays."]
         await ended.respond("yes")
         assert ended.output == "done yes"
+
+    asyncio.run(main())
+
+
+def refund_flow(model: type[BaseModel]) -> Workflow:
+    """A workflow whose node asks with what its module calls `Refund` just now, as a cell that ran again does."""
+    space = {"RequestInput": RequestInput, "Refund": model}
+    exec("def ask(node_input: str):\n    yield RequestInput(interrupt_id='q', response_schema=Refund)", space)
+    return Workflow(name="refunds", edges=[("START", space["ask"])])
+
+
+def test_a_question_whose_model_changed() -> None:
+    """What a question's model has gained and lost since it was asked is named; the answer fits what was asked."""
+
+    async def main() -> None:
+        store = InMemorySessionService()
+        before = create_model("Refund", amount=(float, ...), note=(str, ""))
+        await stored(refund_flow(before), store)
+        assert adk_nb.open_run("s", refund_flow(before), sessions=store).warnings == []
+        after = create_model("Refund", amount=(int, ...), reason=(str, ...))
+        again = adk_nb.open_run("s", refund_flow(after), sessions=store)
+        told = (
+            "Question 'q' of node 'ask' was asked with an earlier Refund: 'reason' is new, 'note' is gone, 'amount' "
+            "has changed. Its answer is judged as it was asked."
+        )
+        assert again.warnings == [told]
+        assert told.replace("'", "&#x27;") in again.to_html()
+        await again.respond({"amount": 2.5})
+        assert again.output == {"amount": 2.5, "note": ""}
 
     asyncio.run(main())
 

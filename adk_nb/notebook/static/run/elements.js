@@ -25,13 +25,14 @@ export function button(label, name, act) {
 
 /**
  * Keep what is typed into the view from JupyterLab, which runs the cell on Shift+Enter, deletes it on D D and takes line
- * breaks away. Lab listens in the capture phase, on the document or on the notebook, and passes over keys inside an
- * element with this attribute; the window's capture phase comes before both. Saving stays Lab's.
+ * breaks away. Lab listens in the capture phase, on the document or on the notebook, and passes over keys in an element
+ * with this attribute: in the very one that has the focus, as Lab's commands for letters are about a focused element that
+ * takes no text, such as a button. The window's capture phase comes before both. Saving stays Lab's.
  */
 export function keepKeys(root) {
   const mark = (event) => {
     const isSave = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s";
-    root.toggleAttribute("data-lm-suppress-shortcuts", !isSave);
+    event.target.toggleAttribute("data-lm-suppress-shortcuts", !isSave);
   };
   const passBy = (event) => event.inputType === "insertLineBreak" && event.stopPropagation();
   root.addEventListener("focusin", () => {
