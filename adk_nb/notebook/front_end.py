@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, Literal
 
 FrontEnd = Literal["none", "static", "live", "isolated"]
@@ -40,6 +42,23 @@ def cell_count() -> int | None:
     """Return the number of the cell that runs, `None` outside a notebook."""
     shell = _shell()
     return None if shell is None else int(shell.execution_count)
+
+
+def at_cell_end(act: Callable[[], None]) -> Callable[[], None]:
+    """Do something at the end of each cell, while what is displayed still belongs to that cell.
+
+    Returns:
+        What ends this.
+    """
+    shell = _shell()
+    if shell is None:
+        return lambda: None
+
+    def ended(_result: object) -> None:
+        act()
+
+    shell.events.register("post_run_cell", ended)
+    return functools.partial(shell.events.unregister, "post_run_cell", ended)
 
 
 def _shell() -> Any:

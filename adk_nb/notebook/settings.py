@@ -20,11 +20,17 @@ DEFAULT_FILE = Path(".adk_nb") / "sessions.db"
 _ELSEWHERE = "Another place: adk_nb.configure(sessions='other.db'), or sessions='memory'."
 _THEMES = ("light", "dark", "auto")
 
-_chosen: dict[str, Any] = {"prices": None, "sessions": None, "theme": "auto"}
+_chosen: dict[str, Any] = {"prices": None, "sessions": None, "theme": "auto", "threads": True}
 _stores: dict[str, Any] = {}
 
 
-def configure(*, prices: Mapping[str, Price] | None = None, sessions: Any = None, theme: str | None = None) -> None:
+def configure(
+    *,
+    prices: Mapping[str, Price] | None = None,
+    sessions: Any = None,
+    theme: str | None = None,
+    threads: bool | None = None,
+) -> None:
     """Set defaults for this kernel; what isn't given stays as it is.
 
     Args:
@@ -35,6 +41,9 @@ def configure(*, prices: Mapping[str, Price] | None = None, sessions: Any = None
             `ADK_NB_SESSIONS` says in one of these words, otherwise `.adk_nb/sessions.db` in the notebook's folder, and
             memory in a script.
         theme: `"light"`, `"dark"`, or `"auto"` to follow the page.
+        threads: Whether each sync function of a run in a notebook works in a thread, so that one that blocks holds up
+            neither the view nor other runs. `False` keeps those that are alone on the kernel's event loop, for what
+            can't leave its thread, such as an open sqlite3 connection; runs that are begun later follow it.
 
     Raises:
         ConfigurationError: a value is none of these; nothing is set.
@@ -46,6 +55,8 @@ def configure(*, prices: Mapping[str, Price] | None = None, sessions: Any = None
     """
     if theme is not None and theme not in _THEMES:
         raise ConfigurationError(f"theme={theme!r} isn't a theme; allowed: {', '.join(map(repr, _THEMES))}.")
+    if threads not in (None, True, False):
+        raise ConfigurationError(f"threads={threads!r} is neither True nor False.")
     for name, price in (prices or {}).items():
         if not isinstance(price, Price):
             raise ConfigurationError(
@@ -58,6 +69,8 @@ def configure(*, prices: Mapping[str, Price] | None = None, sessions: Any = None
         _chosen["prices"] = dict(prices)
     if theme is not None:
         _chosen["theme"] = theme
+    if threads is not None:
+        _chosen["threads"] = threads
 
 
 def prices() -> Mapping[str, Price] | None:
@@ -69,6 +82,11 @@ def prices() -> Mapping[str, Price] | None:
 def theme() -> str:
     """Return the theme that views are forced to, empty when they follow the page."""
     return "" if _chosen["theme"] == "auto" else str(_chosen["theme"])
+
+
+def threads() -> bool:
+    """Say whether runs have their sync functions work in threads: in a notebook, unless that was set otherwise."""
+    return bool(_chosen["threads"]) and front_end() != "none"
 
 
 def default_sessions() -> tuple[Any, str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +85,57 @@ def test_papermill_gives_answers_as_parameters(tmp_path: Path, monkeypatch: pyte
         said += [output.text for output in done.cells[-1].outputs if output.output_type == "stream"]
     assert said == ["waiting None\n", "completed 42\n"]
     assert len(nbformat.read(tmp_path / "out.ipynb", as_version=4).cells[-1].outputs) == 2
+
+
+def test_a_run_that_its_cell_does_not_await_is_saved_as_it_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failed run is saved as failed by a later cell, whether that one awaits it or not, and whatever it comes to."""
+    failing = (
+        "import asyncio\nasync def slow(node_input):\n    await asyncio.sleep(float(node_input))\n"
+        "    raise ValueError('no such order')\nsoon = adk.run(slow, '0')\nlate = adk.run(slow, '1')"
+    )
+    done = executed(tmp_path, monkeypatch, SETUP, failing, "await late\nprint(soon.status, late.status)", "print('on')")
+    soon, late = done.cells[1].outputs
+    for output in (soon, late):
+        assert "slow · failed" in output.data["text/plain"]
+        assert "ValueError in slow@1: no such order" in output.data["text/plain"]
+        assert "slow</b> · failed" in output.data["text/html"]
+        assert "before the run had ended" not in output.data["text/plain"]
+    assert [cell.outputs[0].text for cell in done.cells[2:]] == ["failed failed\n", "on\n"]
+
+
+def test_a_run_that_no_cell_awaits_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the last cell leaves at work can't be saved as it ends: the output says so and what to do."""
+    started = "async def slow(node_input):\n    await asyncio.sleep(60)\nmade = adk.run(slow, 'x')"
+    done = executed(tmp_path, monkeypatch, SETUP + "import asyncio", started)
+    [output] = done.cells[1].outputs
+    assert "await the run in its cell" in output.data["text/plain"]
+    assert "await the run in its cell" in output.data["text/html"]
+
+
+def test_nbconvert_saves_a_run_and_its_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`jupyter nbconvert --execute` ends at an open question and at an end alike; notebook and page name both."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    cells = (SETUP, "asked = await adk.run(flow, 'x')", "made = await adk.run(flow, 'x', answers={'limit': 21})")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, tmp_path / "in.ipynb")
+    for kind in ("notebook", "html"):
+        subprocess.run(
+            [sys.executable, "-m", "nbconvert", "--execute", "--to", kind, "--output", "out", "in.ipynb"],
+            cwd=tmp_path,
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
+    _, asked, made = nbformat.read(tmp_path / "out.ipynb", as_version=4).cells
+    assert "ask asks: What limit?" in asked.outputs[0].data["text/plain"]
+    assert "result: 42" in made.outputs[0].data["text/plain"]
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "What limit?" in page
+    assert page.count("data-adknb-run=") == 2
 
 
 def test_a_later_notebook_answers_what_was_left_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from adk_nb.errors import AnswerError, ConfigurationError
 from adk_nb.events import RequestInput
 from adk_nb.notebook.running.run import Run
 from adk_nb.notebook.running.starts import run, run_sync
+from adk_nb.notebook.settings import configure
 from adk_nb.sessions import InMemorySessionService
 from adk_nb.workflow import Workflow, node
 from adk_nb.workflow.context import Context
@@ -451,8 +452,8 @@ def test_results_are_the_callers_own() -> None:
 
 
 def test_what_cannot_leave_its_thread_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a notebook sync functions work in threads: an error about that ends in a hint, also in the view's page."""
-    monkeypatch.setattr("adk_nb.notebook.running.run_work.front_end", lambda: "live")
+    """In a notebook sync functions work in threads: an error about that ends in a hint, and `configure` keeps them."""
+    monkeypatch.setattr("adk_nb.notebook.settings.front_end", lambda: "live")
     with contextlib.closing(sqlite3.connect(":memory:")) as opened:
 
         def look(node_input: str) -> Any:
@@ -466,5 +467,10 @@ def test_what_cannot_leave_its_thread_says_what_to_do(monkeypatch: pytest.Monkey
             assert made.status == "failed"
             assert "write it as async def to keep it on the event loop" in made.to_html()
             assert (await run(look_here, "x", sessions="memory", view=False)).output == [(1,)]
+            configure(threads=False)
+            try:
+                assert (await run(look, "x", sessions="memory", view=False)).output == [(1,)]
+            finally:
+                configure(threads=True)
 
         drive(main())

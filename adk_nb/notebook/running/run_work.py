@@ -22,7 +22,6 @@ from adk_nb.events.record import NodeRun
 from adk_nb.models.base_llm import BaseLlm
 from adk_nb.models.use import use_model
 from adk_nb.notebook import settings
-from adk_nb.notebook.front_end import front_end
 from adk_nb.notebook.running.beside import services_beside
 from adk_nb.notebook.running.presets import Presets
 from adk_nb.notebook.running.printing import prints_kept
@@ -127,7 +126,7 @@ class RunWork:
 
     def _run_config(self, limits: Limits | None) -> RunConfig:
         # In a notebook a function that blocks would hold view, Stop button and every other run.
-        threads = None if front_end() == "none" else ToolThreadPoolConfig(max_workers=THREADS)
+        threads = ToolThreadPoolConfig(max_workers=THREADS) if settings.threads() else None
         return RunConfig(
             limits=limits,
             prices=settings.prices(),

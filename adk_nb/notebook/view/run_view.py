@@ -8,9 +8,11 @@ What it looks like: empty, a header and the pale graph; running, nodes light up 
 each open question beside the graph; failed, the error with the person's own line last; restored from a saved notebook,
 the last state with its picture, table and answers, without buttons.
 
-Limits: the saved copy is renewed when the run pauses or ends. After a page reload JupyterLab no longer knows which
-output belongs to which run, so that copy moves on the page but isn't renewed: `run.view()` shows a new one. In Colab
-and VS Code the output names the widget as well, and reopening falls to what those hosts do with it.
+Limits: the saved copy is renewed when the run pauses or ends. A program that runs a notebook drops what is said between
+two cells, so for one the copy is renewed at the end of each cell as well; what the last cell leaves at work stays
+"running", with a hint to await it. After a page reload JupyterLab no longer knows which output belongs to which run, so
+that copy moves on the page but isn't renewed: `run.view()` shows a new one. In Colab and VS Code the output names the
+widget as well, and reopening falls to what those hosts do with it.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from IPython.display import display, update_display
 
 from adk_nb.models.secrets import without_secrets
 from adk_nb.notebook.assets import packed_module, page, style_sheet
-from adk_nb.notebook.front_end import FrontEnd, cell_count, front_end
+from adk_nb.notebook.front_end import FrontEnd, at_cell_end, cell_count, front_end
 from adk_nb.notebook.settings import theme
 from adk_nb.notebook.view.fold import RunFold
 from adk_nb.notebook.view.folded_pictures import folded_pictures
@@ -55,6 +57,10 @@ SAVED_ROWS = 2_000
 """Rows in a saved copy."""
 MESSAGE_ROWS = 2_000
 MESSAGE_DETAILS = 200
+UNAWAITED = (
+    "This was saved before the run had ended. A program runs this notebook and doesn't wait for it: await the run in "
+    "its cell, or in a later one."
+)
 
 
 class RunLink(anywidget.AnyWidget):
@@ -110,6 +116,9 @@ class RunView:
         self._base_timer: Any = None
         self._base_pause = 0.3
         self._shown_in: int | None = None
+        self._is_saved = True
+        """A program that runs the notebook has the output as the run is now."""
+        self._stop_watching: Callable[[], None] | None = None
         self.fold: RunFold = work.history.fold
 
     @_harmless
@@ -124,6 +133,7 @@ class RunView:
         self._shown_in = cell_count()
         data, metadata = self._bundle()
         display(data, metadata=metadata, raw=True, display_id=self._key)
+        self._watch_cells()
 
     @property
     def is_open(self) -> bool:
@@ -138,6 +148,7 @@ class RunView:
     @_harmless
     def touch(self) -> None:
         """Something happened: tell the page soon, not more often than it can follow."""
+        self._is_saved = False
         if self._timer is None and self._link is not None:
             delay = max(0.0, self._flushed_at + BATCH_S - time.monotonic())
             self._timer = self._work.loop.call_later(delay, self._flush)
@@ -150,8 +161,8 @@ class RunView:
         self._flush()
         if self._link is not None and not self._history.is_over:  # at the end, the output below is the last word
             self._renew_base()
-        data, metadata = self._bundle()
-        update_display(data, metadata=metadata, raw=True, display_id=self._key)
+        self._renew_output()
+        self._is_saved = False
         if self._history.is_over:
             self._close()
         elif self._link is not None:
@@ -179,8 +190,8 @@ class RunView:
         if self._front_end in ("live", "isolated") and self._link is None:
             self._open()
             if self._front_end == "isolated":
-                data, metadata = self._bundle()
-                update_display(data, metadata=metadata, raw=True, display_id=self._key)
+                self._renew_output()
+        self._watch_cells()
 
     def break_off(self, error: Exception) -> None:
         """Stop showing the run, which goes on."""
@@ -201,6 +212,24 @@ class RunView:
         self._history.catch_up()
         return picture(self._history.description, self.fold.snapshot())
 
+    def _watch_cells(self) -> None:
+        if self._front_end == "static" and self._stop_watching is None:
+            self._stop_watching = at_cell_end(self._cell_ended)
+
+    @_harmless
+    def _cell_ended(self) -> None:
+        """Renew the output within a cell: a program that runs a notebook takes nothing else."""
+        if not self._is_saved:
+            self._renew_output()
+            self._is_saved = True
+        if self._history.is_over and self._stop_watching is not None:
+            self._stop_watching()
+            self._stop_watching = None
+
+    def _renew_output(self) -> None:
+        data, metadata = self._bundle()
+        update_display(data, metadata=metadata, raw=True, display_id=self._key)
+
     def _fragment(self) -> str:
         self._history.catch_up()
         snapshot = with_details(without_secrets(self.fold.snapshot(SAVED_ROWS)), self.fold.rows)
@@ -208,6 +237,11 @@ class RunView:
 
     def _bundle(self) -> tuple[dict[str, Any], dict[str, Any]]:
         data: dict[str, Any] = {"text/plain": self.text(), "text/html": self._fragment()}
+        if self._front_end == "static" and self._history.status == "running":
+            data = {
+                "text/plain": f"{data['text/plain']}\n{UNAWAITED}",
+                "text/html": f"{data['text/html']}<p>{UNAWAITED}</p>",
+            }
         if self._front_end != "isolated" or self._link is None:
             return data, {}
         widget, metadata = self._link._repr_mimebundle_() or ({}, {})
