@@ -92,15 +92,16 @@ def test_a_run_that_its_cell_does_not_await_is_saved_as_it_ended(
 ) -> None:
     """A failed run is saved as failed by a later cell, whether that one awaits it or not, and whatever it comes to."""
     failing = (
-        "import asyncio\nasync def slow(node_input):\n    await asyncio.sleep(float(node_input))\n"
-        "    raise ValueError('no such order')\nsoon = adk.run(slow, '0')\nlate = adk.run(slow, '1')"
+        "import asyncio\nasync def slow(node_input):\n    await asyncio.sleep(0.5)\n    quick(node_input)\n"
+        "def quick(node_input):\n    raise ValueError('no such order')\n"
+        "soon, late = adk.run(quick, 'x'), adk.run(slow, 'x')"
     )
     done = executed(tmp_path, monkeypatch, SETUP, failing, "await late\nprint(soon.status, late.status)", "print('on')")
     soon, late = done.cells[1].outputs
-    for output in (soon, late):
-        assert "slow · failed" in output.data["text/plain"]
-        assert "ValueError in slow@1: no such order" in output.data["text/plain"]
-        assert "slow</b> · failed" in output.data["text/html"]
+    for name, output in {"quick": soon, "slow": late}.items():
+        assert f"{name} · failed" in output.data["text/plain"]
+        assert f"ValueError in {name}@1: no such order" in output.data["text/plain"]
+        assert f"<b>{name}</b>" in output.data["text/html"]
         assert "before the run had ended" not in output.data["text/plain"]
     assert [cell.outputs[0].text for cell in done.cells[2:]] == ["failed failed\n", "on\n"]
 
