@@ -12,7 +12,8 @@ def test_button(open_notebook: OpenNotebook, host: Host) -> None:
 - A test that asks for `host` runs four times: in JupyterLab and in Notebook 7, each with ipykernel 6.29 and 7. Others
   run in JupyterLab with ipykernel 7.
 - One server and one Chromium serve a module; every test gets its own notebook, kernel and page.
-- Screenshots go to `tests/browser/shots/`, or to the folder that ADK_NB_SHOTS names; a failed test leaves one there.
+- Screenshots go to `tests/browser/shots/`, or to the folder that ADK_NB_SHOTS names; a failed test leaves one there. With
+  ADK_NB_SHOTS set, every test leaves one of each page that it opened, as it was at its end, to be looked at.
 - Playwright's loop runs in the test's thread, so that `asyncio.run` can't be used in this folder: use the kernel.
 """
 
@@ -56,6 +57,19 @@ def pytest_runtest_makereport(
     if report.failed:
         item.stash[failed_key] = True
     return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Take the pictures that somebody asked for, while the pages of the test are still open."""
+    outcome = yield
+    opened = getattr(item, "funcargs", {}).get("chromium")
+    if opened is not None and os.environ.get("ADK_NB_SHOTS"):
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        for number, page in enumerate(opened.pages):
+            stem = re.sub(r"\W+", "_", f"{item.path.stem}-{item.name}").strip("_")
+            page.screenshot(path=SHOTS / f"{stem}-{number}.png")
+    return outcome
 
 
 @pytest.fixture(params=HOSTS, ids="-".join)

@@ -141,3 +141,24 @@ def test_a_run_is_opened_after_a_restart(open_notebook: OpenNotebook) -> None:
     nb.wait_text("sent: yes", cell=2)
     assert nb.run_code("print(adk.runs().status.tolist())").strip() == "['completed']"
     nb.assert_clean()
+
+
+def test_a_chat_goes_on_after_a_restart(open_notebook: OpenNotebook, host: Host) -> None:
+    """The cell that opens a chat on its session shows what was said before, with the approval that is still open."""
+    opened = f"talk = adk.chat(desk, session='{host.app}-{host.kernel}', sessions='talk.db')\nNone"
+    nb = open_notebook([SETUP, opened], host)
+    nb.run_all()
+    for text, reply in (("hi", "How can I help?"), ("weather in Oslo?", "It is 21 degrees"), ("pay", "pay")):
+        say(nb, text, 1)
+        nb.wait_text(reply, cell=1)
+    nb.wait_text("waiting for you", cell=1)
+    nb.restart_kernel()
+    nb.wait_text("kernel ", cell=1)
+    nb.run_code(SETUP.replace('"billing": [call("pay", amount=5), ', '"billing": ['))
+    nb.run_cell(1)
+    nb.wait_text("waiting for you", cell=1)
+    for said in ("How can I help?", "weather in Oslo?", "handed over to"):
+        nb.wait_text(said, cell=1)
+    nb.output(1).get_by_role("button", name="Approve").click()
+    nb.wait_text("Paid five.", cell=1)
+    nb.assert_clean()

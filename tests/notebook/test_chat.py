@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import sys
 from collections.abc import AsyncGenerator, Coroutine
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +21,7 @@ from adk_nb.models import BaseLlm, LlmRequest, LlmResponse
 from adk_nb.notebook.chat.chat import Chat
 from adk_nb.notebook.chat.chat_fold import ChatFold
 from adk_nb.notebook.chat.chat_page import chat_fragment
+from adk_nb.sessions import InMemorySessionService, SqliteSessionService
 from adk_nb.testing import ScriptedModel, call
 from adk_nb.tools import FunctionTool
 
@@ -262,3 +265,83 @@ def test_what_a_page_sends(capsys: pytest.CaptureFixture[str]) -> None:
         assert told[-1] == (question["key"], {"": "This question isn't open any more."})
 
     drive(main())
+
+
+def printing(amount: int) -> str:
+    """Pay, and say so."""
+    sys.stdout.write(f"paying {amount}\n")
+    sys.stdout.write("paid\n")
+    return f"paid {amount}"
+
+
+SCRIPTS: dict[str, list[Any]] = {
+    "words": ["Hello!", "Again."],
+    "calls": [call("weather", city="Oslo"), "21.", call("weather", city="<b>"), "Cold."],
+    "unknown": [call("nothing"), "Sorry.", "Hm."],
+    "failing": ["Hi.", ValueError("no luck")],
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_earlier_turns_look_as_they_did(kind: str, script: str, tmp_path: Path) -> None:
+    """A chat that is opened again on its session shows what it showed, and goes on."""
+    store: Any = InMemorySessionService() if kind == "memory" else SqliteSessionService(tmp_path / "s.db")
+
+    async def main() -> None:
+        def desk() -> LlmAgent:
+            return LlmAgent(name="bot", model=ScriptedModel(SCRIPTS[script]), tools=[weather])
+
+        live = adk_nb.chat(desk(), sessions=store, session="s", view=False)
+        assert live.runs == []
+        for text in ("one", "two"):
+            await live.send(text)
+        again = adk_nb.chat(desk(), sessions=store, session="s", view=False)
+        assert (items(again), again.status, len(again.runs)) == (items(live), live.status, 2)
+        assert again.events == live.events
+        await again.send("three")
+        assert [one["text"] for one in items(again) if one["kind"] == "user"] == ["one", "two", "three"]
+
+    drive(main())
+
+
+def test_an_open_question_is_answered_in_a_chat_opened_again(tmp_path: Path) -> None:
+    """An approval, and a question in words, that a kernel left open are there in the next one, and go on from there."""
+
+    async def main() -> None:
+        store = SqliteSessionService(tmp_path / "s.db")
+        first = adk_nb.chat(helpdesk(), sessions=store, session="s", view=False)
+        for text in ("hi", "weather?", "pay"):
+            await first.send(text)
+        model = ScriptedModel({"billing": ["Paid five."]})
+        desk = helpdesk()
+        desk.sub_agents[0].model = model
+        again = adk_nb.chat(desk, sessions=SqliteSessionService(tmp_path / "s.db"), session="s", view=False)
+        assert (again.status, again.pending[0].is_confirmation) == ("waiting", True)
+        assert items(again) == items(first)
+        question = next(one["question"] for one in items(again) if one["kind"] == "question")
+        again._take({"kind": "answer", "key": question["key"], "json": '{"confirmed": true}'})
+        await asyncio.gather(*again.answering)
+        assert (again.status, items(again)[-1]["text"]) == ("completed", "Paid five.")
+
+    drive(main())
+
+
+def test_what_tools_print_is_in_the_chat(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """In a notebook, prints of a turn are an item of the conversation, live and opened again, and not in the cell."""
+    monkeypatch.setattr("adk_nb.notebook.running.printing.front_end", lambda: "live")
+    store = InMemorySessionService()
+
+    async def main() -> None:
+        model = ScriptedModel([call("printing", amount=5), "Paid."])
+        bot = LlmAgent(name="bot", model=model, tools=[printing])
+        chat = adk_nb.chat(bot, sessions=store, session="s", view=False)
+        chat._shown()
+        await chat.send("pay")
+        log = items(chat)[-1]
+        assert (log["kind"], log["lines"], log["text"]) == ("log", 2, "paying 5\npaid")
+        assert "printed 2 lines" in chat._shown().html()
+        assert items(adk_nb.chat(bot, sessions=store, session="s", view=False)) == items(chat)
+
+    drive(main())
+    assert "paying" not in capsys.readouterr().out.splitlines()[0]

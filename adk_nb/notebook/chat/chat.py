@@ -11,6 +11,7 @@ from adk_nb.errors import AnswerError, ConfigurationError
 from adk_nb.events.event import Event, new_id
 from adk_nb.notebook.chat.chat_fold import ChatFold
 from adk_nb.notebook.front_end import front_end
+from adk_nb.notebook.running.open_run import newest_runs
 from adk_nb.notebook.running.private_loop import run_blocking
 from adk_nb.notebook.running.run import Run
 from adk_nb.notebook.running.run_history import PendingQuestion
@@ -23,11 +24,15 @@ if TYPE_CHECKING:
     from adk_nb.notebook.chat.chat_view import ChatView
 
 
+TURNS_SHOWN = 100
+"""How many of the turns that a session has already are shown, and in `Chat.runs`."""
+
+
 class Chat:
     """A conversation. Made by `chat`; what a person types in its box, `send` says from code.
 
     Attributes:
-        runs: The runs of its turns, oldest first.
+        runs: The runs of its turns, oldest first; of a session that is gone on with, the newest `TURNS_SHOWN` too.
         session_id: The session that it is kept in.
         answering: Answers from the box on their way.
     """
@@ -46,9 +51,24 @@ class Chat:
         self._settings = settings
         self._fold = ChatFold(build_root(root).name)
         self._folded = 0
+        self._lines = 0
+        """How many lines that the last run printed are shown."""
         self._printed = 0
         self._view: ChatView | None = None
         self.answering: set[asyncio.Future[Run]] = set()
+        if session is not None:
+            self._take_up()
+
+    def _take_up(self) -> None:
+        """Show what was said in the session before, and go on where it stands."""
+        given = {name: value for name, value in self._settings.items() if name != "state"}
+        for run in newest_runs(self._root, self.session_id, count=TURNS_SHOWN, streams=True, **given):
+            self.runs.append(run)
+            self._folded = self._lines = 0
+            self._fold_settled()
+        self._printed = self._fold.count
+        if self.runs:
+            self.runs[-1].watch(self)
 
     @property
     def status(self) -> str:
@@ -119,7 +139,7 @@ class Chat:
 
     def _begin(self, run: Run) -> None:
         self.runs.append(run)
-        self._folded = 0
+        self._folded = self._lines = 0
         self._fold.begin()
         run.watch(self)
         try:
@@ -128,6 +148,11 @@ class Chat:
             run_blocking(_started(run))
         else:
             run.start(loop)
+
+    @property
+    def is_seen(self) -> bool:
+        """Its box was shown, so that what is printed needn't stand under a cell as well."""
+        return self._view is not None
 
     def touch(self) -> None:
         """Its run tells that something happened."""
@@ -139,16 +164,21 @@ class Chat:
 
     def settled(self) -> None:
         """Its run tells that the turn has ended, or waits for a person."""
-        self._catch_up()
-        run = self.runs[-1]
-        error = "" if run.error is None else f"{run.error.type}: {run.error.message}"
-        self._fold.settle(run.status, output=run.output, error=error)
+        self._fold_settled()
         if self._view is not None:
             self._view.settled()
         if front_end() == "none":
             for line in self._fold.lines(self._printed):
                 print(line)  # noqa: T201  # without a notebook, this is how a chat is read
             self._printed = self._fold.count
+
+    def _fold_settled(self) -> None:
+        self._catch_up()
+        run = self.runs[-1]
+        error = "" if run.error is None else f"{run.error.type}: {run.error.message}"
+        lines = run.printed.splitlines()
+        self._fold.settle(run.status, output=run.output, error=error, printed=lines[self._lines :])
+        self._lines = len(lines)
 
     def _catch_up(self) -> None:
         if not self.runs:
@@ -229,7 +259,8 @@ def chat(
     Args:
         root: An agent, a workflow or any node, or an `App`.
         message: What to say first; `None` waits for the person.
-        session: The session to talk in, made when it isn't there; `None` makes a new one.
+        session: The session to talk in: what was said in it before is shown, and what is open can be answered. It is
+            made when it isn't there; `None` makes a new one.
         user: Whose session it is.
         state: State written before the first turn.
         sessions: Where to keep it, as in `run`.

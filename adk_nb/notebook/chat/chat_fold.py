@@ -6,7 +6,7 @@ printed conversation. A reply that streams is told piece by piece, so that a lon
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from adk_nb.events.event import Event
@@ -29,7 +29,7 @@ Item = dict[str, Any]
 - `user`: `text`; `agent`: `author`, `text`, `is_partial`
 - `call`: `author`, `name`, `args`, `what` (on one line), `reply`, `is_done`, `is_bad`, `waits` (for an approval)
 - `transfer`: `author`, `to`; `question`: `question`, as forms get it
-- `error`, `note`: `text`
+- `log`: `lines`, how many were printed, and their `text`; `error`, `note`: `text`
 """
 
 
@@ -65,8 +65,8 @@ class ChatFold:
         self._is_changed = False
 
     def begin(self) -> None:
-        """A turn begins."""
-        self.status, self._turn_began, self._is_changed = "running", self._count, True
+        """A turn begins, or goes on."""
+        self.status, self._is_changed = "running", True
 
     def event(self, event: Event) -> None:
         """Something was said, called, asked or answered."""
@@ -93,19 +93,22 @@ class ChatFold:
         if event.error_code or event.error_message:
             self.fail(": ".join(filter(None, (event.error_code, event.error_message))))
 
-    def settle(self, status: str, *, output: Any = None, error: str = "") -> None:
+    def settle(self, status: str, *, output: Any = None, error: str = "", printed: Sequence[str] = ()) -> None:
         """The turn has ended, or waits for a person.
 
         Args:
             status: How its run stands.
             output: What the root returned, shown where nothing was said.
             error: Why it failed.
+            printed: Lines that nodes and tools printed since the last time.
         """
         for item in self._streams.values():
             item["is_partial"] = False
             self._touch(item)
         self._streams.clear()
         self._told.clear()
+        if printed:
+            self._add("log", lines=len(printed), text=shorten("\n".join(printed), TEXT_LIMIT))
         its = [item for n, item in self._items.items() if n > self._turn_began]
         if error and not any(item["kind"] == "error" for item in its):
             self.fail(error)
@@ -197,6 +200,7 @@ class ChatFold:
         self._is_changed = True
 
     def _take_user(self, event: Event) -> None:
+        self._turn_began = self._count
         answers = answers_in(event)
         text = "\n".join(part.text for part in _parts(event) if part.text)
         if text and not answers:
@@ -288,6 +292,8 @@ def _line(item: Item) -> str:
         return f"  {item['author']} called {item['name']}({item['what']}){reply}"
     if kind == "transfer":
         return f"  {item['author']} → {item['to']}"
+    if kind == "log":
+        return "\n".join(f"  | {line}" for line in item["text"].splitlines())
     if kind == "question":
         asked = item["question"]
         said = one_line(asked["message"] or "Input is needed", 200)

@@ -49,6 +49,8 @@ def _still(item: dict[str, Any]) -> str:
         return f"<details><summary>{_e(call)}</summary>{reply}</details>"
     if kind == "transfer":
         return f"<p>{_e(item['author'])} handed over to {_e(item['to'])}</p>"
+    if kind == "log":
+        return f"<details><summary>{_e(_printed(item))}</summary><pre>{_e(item['text'])}</pre></details>"
     if kind == "question":
         asked = item["question"]
         said = one_line(asked["message"] or "Input is needed", 400)
@@ -56,6 +58,10 @@ def _still(item: dict[str, Any]) -> str:
             return f"<p>? {_e(said)} (not answered)</p>"
         return f"<p>? {_e(said)}</p>{value_html(bounded(asked['answer'], STATIC_LIMIT))}"
     return f"<p>{'⚠ ' if kind == 'error' else ''}{_e(item['text'])}</p>"
+
+
+def _printed(item: dict[str, Any]) -> str:
+    return f"printed {item['lines']:,} line{'' if item['lines'] == 1 else 's'}"
 
 
 def _e(text: Any) -> str:

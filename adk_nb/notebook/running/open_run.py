@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import Any
 
 from adk_nb.apps.app import App
+from adk_nb.errors import SessionNotFoundError
 from adk_nb.events.record import Status
 from adk_nb.models.use import as_model
 from adk_nb.notebook.drawing.stored_graph import stored_graph
@@ -17,8 +17,9 @@ from adk_nb.notebook.running.private_loop import run_blocking
 from adk_nb.notebook.running.run import Run
 from adk_nb.notebook.running.run_history import RunHistory
 from adk_nb.notebook.running.run_work import RunWork
-from adk_nb.notebook.running.stored_sessions import StoredRun, load_run
+from adk_nb.notebook.running.stored_sessions import StoredRun, load_newest_runs, load_run
 from adk_nb.notebook.settings import as_sessions, default_sessions
+from adk_nb.sessions.looking_back import FoundSession
 from adk_nb.workflow.build import build_root
 from adk_nb.workflow.limits import Limits
 from adk_nb.workflow.misfits import misfits
@@ -80,36 +81,66 @@ def open_run(
         return await load_run(service, where, node, invocation_id or named), asyncio.get_running_loop()
 
     stored, loop = run_blocking(load())
-    history = _history(stored, node)
+    settings = {"app_name": stored.session.app_name, "model": model, "limits": limits}
+    made = _made(stored, root, node, **settings)
     if warning:
-        history.warn(warning)
+        made.history.warn(warning)
+    made.start(_loop_here() or loop)
+    if view and front_end() != "none":
+        made.view()
+    return made
+
+
+def newest_runs(
+    root: Any, session_id: str, sessions: Any = None, *, user: str, count: int, model: Any = None, **settings: Any
+) -> list[Run]:
+    """Return the newest runs of a session as `open_run` does, oldest first; none where there is no such session.
+
+    Args:
+        root: What ran, made again.
+        session_id: The session.
+        sessions: Where it is kept, as in `run`.
+        user: Whose session it is.
+        count: How many at most.
+        model: As in `open_run`.
+        settings: What later turns are run with, further arguments of `Run`.
+    """
+    service = default_sessions()[0] if sessions is None else as_sessions(sessions)
+    node = build_root(root)
+    where = FoundSession(root.name if isinstance(root, App) else node.name, user, session_id, 0.0)
+
+    async def load() -> tuple[list[StoredRun], asyncio.AbstractEventLoop]:
+        try:
+            return await load_newest_runs(service, where, node, count), asyncio.get_running_loop()
+        except SessionNotFoundError:
+            return [], asyncio.get_running_loop()
+
+    found, loop = run_blocking(load())
+    return [_made(one, root, node, model=model, **settings).start(_loop_here() or loop) for one in found]
+
+
+def _made(stored: StoredRun, root: Any, node: BaseNode | None, *, model: Any, **settings: Any) -> Run:
+    history = _history(stored, node)
+    user = stored.session.user_id
+    made_with: dict[str, Any] = {"user": user, **settings}
     work = RunWork(
         root if isinstance(root, App) else node,
         history,
         None,
-        user=stored.session.user_id,
-        app_name=stored.session.app_name,
         sessions=stored.sessions,
         model=as_model(model),
         presets=Presets(None),
-        limits=limits,
+        **made_with,
     )
-    made = Run.of_stored(
-        root,
-        history,
-        work,
-        stored.sessions,
-        user=stored.session.user_id,
-        app_name=stored.session.app_name,
-        model=model,
-        limits=limits,
-    )
-    with contextlib.suppress(RuntimeError):  # in plain code it goes on where it was loaded
-        loop = asyncio.get_running_loop()
-    made.start(loop)
-    if view and front_end() != "none":
-        made.view()
-    return made
+    return Run.of_stored(root, history, work, stored.sessions, model=model, **made_with)
+
+
+def _loop_here() -> asyncio.AbstractEventLoop | None:
+    """The loop that runs here; plain code has none, whose runs go on where they were loaded."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 def _history(stored: StoredRun, root: BaseNode | None) -> RunHistory:

@@ -70,6 +70,10 @@ class Turn:
 class Watcher(Protocol):
     """Who is told of what happens, on the run's own loop."""
 
+    @property
+    def is_seen(self) -> bool:
+        """Somebody sees what it is told."""
+
     def touch(self) -> None:
         """Something happened."""
 
@@ -305,7 +309,7 @@ class RunWork:
 
     async def _live(self, turn: Turn | None) -> None:
         model = contextlib.nullcontext() if self._model is None else use_model(self._model)
-        with model, prints_kept(lambda: self.view is not None):
+        with model, prints_kept(lambda: self._is_seen):
             while turn is not None:
                 await self._take(turn)
                 turn = await self._next_turn()
@@ -410,6 +414,10 @@ class RunWork:
         session = await self._sessions.get_session(**self._key)
         if session is not None:
             self.history.state = dict(session.state)
+
+    @property
+    def _is_seen(self) -> bool:
+        return self.view is not None or (self.watcher is not None and self.watcher.is_seen)
 
     def _touch(self) -> None:
         if self.view is not None:

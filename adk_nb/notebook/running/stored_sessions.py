@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +96,45 @@ async def load_run(
         InvocationNotFoundError: there is no such run in the session.
         SessionNotFoundError: the session is gone.
     """
+    opened = await _opened(service, where, root, invocation_id)
+    if opened.top is None:
+        what = "No run" if invocation_id is None else f"No run {invocation_id!r}"
+        raise InvocationNotFoundError(f"{what} is in session {where.id!r}: adk_nb.runs() lists those that are stored.")
+    return await opened.run(opened.top)
+
+
+async def load_newest_runs(service: Any, where: FoundSession, root: BaseNode, count: int) -> list[StoredRun]:
+    """Return what is stored of the newest runs of a session, oldest first; of a store that lists none, the last one.
+
+    Raises:
+        SessionNotFoundError: the session is gone.
+    """
+    opened = await _opened(service, where, root, None)
+    return [await opened.run(top) for top in (await _root_runs(opened.log))[-count:]]
+
+
+@dataclass
+class _Opened:
+    where: FoundSession
+    sessions: Any
+    session: Any
+    log: RunLog
+    top: NodeRun | None
+
+    async def run(self, top: NodeRun) -> StoredRun:
+        records = await all_runs(self.log, top)
+        events = self._events.get(top.invocation_id, [])
+        return StoredRun(self.where, top.invocation_id, events, records, dict(self.session.state), self.sessions)
+
+    @functools.cached_property
+    def _events(self) -> dict[str, list[Event]]:
+        found: dict[str, list[Event]] = {}
+        for event in self.session.events:
+            found.setdefault(event.invocation_id, []).append(event)
+        return found
+
+
+async def _opened(service: Any, where: FoundSession, root: BaseNode | None, invocation_id: str | None) -> _Opened:
     sessions = with_records(service, root)
     session, log = await open_session(sessions, where)
     top = await log.root_run(invocation_id)
@@ -103,12 +143,7 @@ async def load_run(
         sessions = records_in_events(service, root)
         session, log = await open_session(sessions, where)
         top = await log.root_run(invocation_id)
-    if top is None:
-        what = "No run" if invocation_id is None else f"No run {invocation_id!r}"
-        raise InvocationNotFoundError(f"{what} is in session {where.id!r}: adk_nb.runs() lists those that are stored.")
-    records = await all_runs(log, top)
-    events = [event for event in session.events if event.invocation_id == top.invocation_id]
-    return StoredRun(where, top.invocation_id, events, records, dict(session.state), sessions)
+    return _Opened(where, sessions, session, log, top)
 
 
 async def open_session(

@@ -3,8 +3,9 @@
 import { ApprovalForm, approvalTitle } from "./approval.js";
 import { button, html, keepKeys, visible } from "./elements.js";
 import { QuestionForm } from "./form.js";
+import { proseView, titleView } from "./prose.js";
+import { givenWord } from "./side.js";
 import { valueView } from "./value_view.js";
-import { said } from "./values.js";
 import { count } from "./words.js";
 
 const CHAT_WORDS = {
@@ -65,8 +66,9 @@ export class ChatView {
       this.port?.draft("", this.area.value);
       this.send.disabled = !this.canSay;
     });
-    // Enter sends; Shift+Enter starts a new line.
+    // Enter sends; Shift+Enter starts a new line; Escape stops a reply.
     this.area.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && !this.stop.hidden) return this.stop.click();
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
       this.say();
@@ -199,7 +201,7 @@ export class ChatView {
     if (!item) return;
     const old = this.elements.get(n);
     if (old && item.kind === "agent") {
-      old.lastChild.textContent = visible(item.text);
+      old.lastChild.replaceWith(proseView(item.text));
       old.classList.toggle("adknb-chat-partial", item.is_partial);
       return;
     }
@@ -221,13 +223,13 @@ export class ChatView {
     if (item.kind === "transfer") {
       return html("div", "adknb-chat-line", html("b", "", item.author), " handed over to ", html("b", "", item.to));
     }
+    if (item.kind === "log") return logItem(item);
     if (item.kind === "question") return this.questionItem(item.question);
     return html("div", item.kind === "error" ? "adknb-chat-line adknb-chat-error" : "adknb-chat-line", item.text);
   }
 
   bubble(name, who, text) {
-    const words = html("div", "adknb-run-text", text);
-    return html("div", `adknb-chat-bubble ${name}`, html("div", "adknb-chat-who", who), words);
+    return html("div", `adknb-chat-bubble ${name}`, html("div", "adknb-chat-who", who), proseView(text));
   }
 
   questionItem(question) {
@@ -242,7 +244,7 @@ export class ChatView {
     }
     this.forms.delete(question.key);
     const title = question.approval ? approvalTitle(question) : question.message || "Input is needed";
-    box.append(html("h4", "", title));
+    box.append(...titleView(title));
     if (question.answered === null) box.append(html("p", "adknb-run-soft", `${question.node} asks · open`));
     else box.append(answerView(question));
     return box;
@@ -255,7 +257,13 @@ function answerView({ approval, answer }) {
     return html("div", name, answer.confirmed ? "approved" : "rejected");
   }
   const isData = answer !== null && typeof answer === "object" && !Array.isArray(answer);
-  return isData ? valueView(answer) : html("div", "adknb-run-given", said(answer));
+  return isData ? valueView(answer) : html("div", "adknb-run-given", givenWord(answer));
+}
+
+/** What nodes and tools printed in a turn, folded. */
+function logItem(item) {
+  const summary = html("summary", "", html("span", "adknb-chat-what", `printed ${count(item.lines, "line")}`));
+  return html("details", "adknb-chat-call adknb-chat-printed", summary, html("pre", "", item.text));
 }
 
 /** A call of a tool, folded: name and arguments on one line, all of them and the result inside. */

@@ -3,6 +3,7 @@
 import { html, visible } from "./elements.js";
 import { control, labelled } from "./form_controls.js";
 import { entryOfValue, hasSecrets, readableJson, valueOfEntry, wholeField, withoutSecretTexts } from "./form_values.js";
+import { titleView } from "./prose.js";
 import { valueView } from "./value_view.js";
 import { exactJson } from "./values.js";
 
@@ -29,7 +30,7 @@ export class QuestionForm {
     this.element.noValidate = true;
     const title = question.message || "Input is needed";
     const from = total > 1 ? `${question.node} asks · ${number} of ${total}` : `${question.node} asks`;
-    this.element.append(html("h4", "", title), html("p", "adknb-run-soft", from));
+    this.element.append(...titleView(title), html("p", "adknb-run-soft", from));
     if (question.payload !== null) this.element.append(valueView(question.payload));
     this.fieldBox = html("div", "adknb-run-fields");
     this.message = html("div", "adknb-run-bad");

@@ -1,6 +1,7 @@
 /** The conversation: what the user, agents and tools said, tool calls folded, whatever streams growing in its place. */
 
 import { html } from "./elements.js";
+import { proseView } from "./prose.js";
 import { valueView } from "./value_view.js";
 import { said } from "./values.js";
 
@@ -92,7 +93,7 @@ function partView(part, replies, kind) {
   }
   if (part.text) {
     if (part.thought) return [foldedView("thought", part.text)];
-    return [html("div", "adknb-run-text", part.text)];
+    return [proseView(part.text)];
   }
   const file = part.inline_data?.mime_type ?? part.file_data?.file_uri;
   return file ? [html("div", "adknb-run-soft", file)] : [];

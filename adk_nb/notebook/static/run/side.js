@@ -3,6 +3,7 @@
 import { ApprovalForm, approvalTitle, callView } from "./approval.js";
 import { html } from "./elements.js";
 import { QuestionForm } from "./form.js";
+import { titleView } from "./prose.js";
 import { resultView, valueView } from "./value_view.js";
 import { errorView, said } from "./values.js";
 import { clock } from "./words.js";
@@ -27,11 +28,16 @@ function isShort(answer) {
   return !isNamed && text.length <= 120 && !text.includes("\n");
 }
 
+/** An answer on its own; yes and no as they were asked for. */
+export function givenWord(answer) {
+  return typeof answer === "boolean" ? (answer ? "Yes" : "No") : said(answer);
+}
+
 /** A question without a form: answered, or open where no kernel listens. */
 function questionView(question) {
   const { approval, answer } = question;
   const title = approval ? approvalTitle(question) : question.message || "Input is needed";
-  const box = html("div", "adknb-run-form", html("h4", "", title));
+  const box = html("div", "adknb-run-form", ...titleView(title));
   const shown = approval ? callView(approval) : question.payload === null ? null : valueView(question.payload);
   if (question.answered === null) {
     box.append(html("p", "adknb-run-soft", `${question.node} asks · open`), ...(shown ? [shown] : []));
@@ -46,7 +52,7 @@ function questionView(question) {
     box.append(word);
     if (answer.payload !== null && answer.payload !== undefined) box.append(valueView(answer.payload));
   } else {
-    box.append(isShort(answer) ? html("div", "adknb-run-given", said(answer)) : valueView(answer));
+    box.append(isShort(answer) ? html("div", "adknb-run-given", givenWord(answer)) : valueView(answer));
   }
   if (shown) box.append(html("details", "adknb-run-more", html("summary", "", "what was shown"), shown));
   return box;
