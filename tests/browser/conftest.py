@@ -12,8 +12,8 @@ def test_button(open_notebook: OpenNotebook, host: Host) -> None:
 - A test that asks for `host` runs four times: in JupyterLab and in Notebook 7, each with ipykernel 6.29 and 7. Others
   run in JupyterLab with ipykernel 7.
 - One server and one Chromium serve a module; every test gets its own notebook, kernel and page.
-- Screenshots go to `tests/browser/shots/`, or to the folder that ADK_NB_SHOTS names; a failed test leaves one there. With
-  ADK_NB_SHOTS set, every test leaves one of each page that it opened, as it was at its end, to be looked at.
+- Screenshots go to `tests/browser/shots/`, or to the folder that ADK_NB_SHOTS names; a failed test leaves one there.
+  With ADK_NB_SHOTS set, every test leaves one of each page that it opened, as it was at its end, to be looked at.
 - Playwright's loop runs in the test's thread, so that `asyncio.run` can't be used in this folder: use the kernel.
 """
 
