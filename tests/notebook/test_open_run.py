@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel, create_model
 
 import adk_nb
-from adk_nb import Workflow
+from adk_nb import Workflow, events
 from adk_nb.agents import LlmAgent
 from adk_nb.apps import App
 from adk_nb.errors import (
@@ -26,8 +26,10 @@ from adk_nb.errors import (
 from adk_nb.events import RequestInput
 from adk_nb.sessions import InMemorySessionService, SqliteSessionService
 from adk_nb.testing import ScriptedModel
-from adk_nb.workflow import node
+from adk_nb.workflow import JoinNode, node
+from adk_nb.workflow.context import Context
 
+Event: Any = events.Event  # its shortcuts (message=, route=, …) are unknown to a type checker
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -152,7 +154,8 @@ import asyncio, os, sys
 import adk_nb as adk
 sys.path.insert(0, {root!r})
 from tests.notebook.test_open_run import flow, first
-from adk_nb.workflow import node
+from adk_nb.workflow import JoinNode, node
+from adk_nb.workflow.context import Context
 async def die(node_input):
     os._exit(7)
 adk.run_sync(flow(first, node(die, name="ask")), "hi", sessions="s.db", session="s")
@@ -324,5 +327,58 @@ def test_a_run_is_named_by_the_beginning_of_an_id(kind: str, tmp_path: Path) -> 
         for short_name in ("e-", "m", ""):
             with pytest.raises(SessionNotFoundError):
                 adk_nb.open_run(short_name, sessions=store)
+
+    asyncio.run(main())
+
+
+class CatchesUp:
+    """Has a run folded at each step, as a live view has."""
+
+    is_seen = True
+
+    def __init__(self, run: adk_nb.Run) -> None:
+        self._run = run
+
+    def touch(self) -> None:
+        """Fold what has happened."""
+        self._run.history.fold.snapshot()
+        self._run.history.catch_up()
+
+    def settled(self) -> None:
+        """Fold the end."""
+        self.touch()
+
+
+def test_folded_step_by_step_or_at_once() -> None:
+    """What a view has followed live is what is shown of the stored run: joins, loops and inner graphs included."""
+
+    async def left(node_input: Any) -> str:
+        await asyncio.sleep(0.01)
+        return "left"
+
+    async def right(node_input: Any) -> str:
+        await asyncio.sleep(0.03)
+        return "right"
+
+    def draft(node_input: Any, ctx: Context) -> Any:
+        count = ctx.state.get("n", 0) + 1
+        return Event(output=str(count), route="again" if count < 3 else "done", state={"n": count})
+
+    inner = Workflow(name="inner", edges=[("START", draft, {"again": draft, "done": last})])
+    root = Workflow(name="fan", edges=[("START", first, (left, right), JoinNode(name="gather"), inner)])
+
+    async def main() -> None:
+        store = InMemorySessionService()
+        live = adk_nb.run(root, "hi", sessions=store, session="s")
+        live.watch(CatchesUp(live))
+        await live
+        was = live.history.fold.snapshot()
+        now = adk_nb.open_run("s", root, sessions=store).history.fold.snapshot()
+        assert live.status == "completed"
+        assert sorted(now["edges"]) == sorted(was["edges"])
+        assert {("left", "gather"), ("right", "gather")} <= {tuple(edge) for edge in was["edges"]}
+        for key in ("rows", "result", "error", "warnings"):
+            assert now[key] == was[key], key
+        assert {p: n["status"] for p, n in now["nodes"].items()} == {p: n["status"] for p, n in was["nodes"].items()}
 
     asyncio.run(main())

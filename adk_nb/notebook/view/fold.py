@@ -213,6 +213,8 @@ class RunFold:
         if seen is None:
             seen = self._meet(run.path)
             self._edges.follow(run, seen)
+        elif len(run.sources) > len(seen.sources):  # a join learns one after the other what it gathers
+            self._edges.follow(run, seen)
         seen.has_record = True
         if run.route is not None:
             seen.route = run.route
