@@ -257,6 +257,7 @@ class Run:
         return self._work.on_own_loop(self._settled).__await__()
 
     async def _settled(self) -> Run:
+        __tracebackhide__ = True
         await self._work.settled()
         return self
 

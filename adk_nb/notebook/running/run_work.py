@@ -175,6 +175,7 @@ class RunWork:
 
     async def on_own_loop(self, work: Callable[[], Awaitable[T]]) -> T:
         """Do something on the run's own loop and wait for it, from whichever loop."""
+        __tracebackhide__ = True
         here = asyncio.get_running_loop()
         if self._loop is not None and self._loop.is_closed() and self._is_idle:
             self._loop = here  # its loop is gone, as between two calls of asyncio.run: it lives on here
@@ -196,6 +197,7 @@ class RunWork:
         Raises:
             AnswerError: an answer given beforehand was refused.
         """
+        __tracebackhide__ = True  # an interrupted cell ends in its own line
         await asyncio.sleep(0)  # a cancel or a resume just asked for comes first
         try:
             while self._task is not None and not self._task.done():
@@ -204,7 +206,7 @@ class RunWork:
             self.cancel()
             if self._task is not None:
                 await asyncio.wait({self._task}, timeout=1.0)
-            raise
+            raise asyncio.CancelledError("the wait was interrupted, and the run with it") from None
         refusal, self._refusal = self._refusal, None
         if refusal is not None:
             raise refusal

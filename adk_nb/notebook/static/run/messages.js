@@ -5,8 +5,9 @@ import { proseView } from "./prose.js";
 import { valueView } from "./value_view.js";
 import { said } from "./values.js";
 
-const SHOWN = 300;
-const SPOKEN = ["message", "partial", "call", "reply", "question", "answer", "output", "error", "route"];
+/** More than a person reads at once takes longer to draw than a tab may take to answer. */
+const SHOWN = 120;
+const SPOKEN = new Set(["message", "partial", "call", "reply", "question", "answer", "output", "error", "route"]);
 const OWN = { adk_request_input: 1, adk_request_confirmation: 1, adk_request_credential: 1 };
 
 export class Messages {
@@ -20,7 +21,7 @@ export class Messages {
   }
 
   draw(state, port) {
-    const fits = (row) => SPOKEN.includes(row[3].split(" ")[0]) && (this.until === null || row[1] <= this.until);
+    const fits = (row) => SPOKEN.has(row[3].split(" ", 1)[0]) && (this.until === null || row[1] <= this.until);
     const all = [...state.rows.values()].filter(fits).sort((a, b) => a[0] - b[0]);
     const rows = all.slice(-SHOWN);
     const missing = state.need(rows.map((row) => row[0]), port);

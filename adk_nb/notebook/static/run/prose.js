@@ -10,7 +10,7 @@ const HEADING = /^#{1,4} +(.+)$/;
 const ITEM = /^(\s*)(?:[-*•]|\d{1,3}[.)]) +(.*)$/;
 const MARKS = /(`[^`\n]+`|\*\*[^*\n]+\*\*)/;
 /** A text without any of these is a plain one. */
-const MARKED = /^(?:\s*```|#{1,4} |\s*(?:[-*•]|\d{1,3}[.)]) )|`[^`\n]+`|\*\*[^*\n]+\*\*/m;
+const MARKED = /^(?:[ \t]*```|#{1,4} |[ \t]*(?:[-*•]|\d{1,3}[.)]) )|`[^`\n]+`|\*\*[^*\n]+\*\*/m;
 
 export function proseView(text) {
   if (!MARKED.test(text)) return html("div", "adknb-run-text", text);
