@@ -60,6 +60,7 @@ def say(nb: NotebookPage, text: str, cell: int) -> None:
     """Type into the message box, and press Enter."""
     box = nb.output(cell).get_by_role("textbox", name="Message")
     box.fill(text)
+    expect(nb.output(cell).get_by_role("button", name="Send")).to_be_enabled()  # the turn before may not have ended yet
     box.press("Enter")
 
 
